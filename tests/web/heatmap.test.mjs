@@ -350,7 +350,7 @@ describe('year', () => {
 
   for (const colorScheme of ['light', 'dark']) {
     it(`element passes axe in ${colorScheme} mode`, async (t) => {
-      const page = await open(t, { colorScheme, before: serveYear(YEAR) })
+      const page = await open(t, { before: serveYear(YEAR) }, `theme="${colorScheme}"`)
       await loaded(page)
       await day(page, 40).hover()
       await page.locator('[part=details]').waitFor()
@@ -439,7 +439,7 @@ describe('month', () => {
           Array.from({ length: daysAgo }, (_, index) => activity('like', daysAgo, `${daysAgo}-${index}`)),
         ),
       )
-      const page = await open(t, { colorScheme, ...options })
+      const page = await open(t, options, `theme="${colorScheme}"`)
       await eventually(() => cells(page).count(), 31)
       assert.deepEqual(await violations(page, 'activity-heatmap'), [])
     })
@@ -511,7 +511,7 @@ describe('token', () => {
   })
 })
 
-it('element has at most 10 KB gzipped', async () => {
+it('element has at most 10.5 KB gzipped', async () => {
   const bytes = await elementSize('activity-heatmap.js')
-  assert.ok(bytes <= 10 * 1024, `${bytes}`)
+  assert.ok(bytes <= 10.5 * 1024, `${bytes}`)
 })

@@ -18,8 +18,6 @@ section { min-block-size: 12.5em }
   font-size: 1.2em;
   line-height: 2.5em;
   text-align: center;
-  color: light-dark(#1b2330, #e4e9ef);
-  background: light-dark(hsl(var(--hue) 50% 88%), hsl(var(--hue) 30% 28%));
 }
 [part=avatar] img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: cover; background: var(--background) }
 [part=name], [part=level], [part=streak] { min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
@@ -27,7 +25,7 @@ section { min-block-size: 12.5em }
 a[part=name] { text-decoration-color: var(--accent); text-underline-offset: .2em }
 [part=rank], [part=score], [part=top], [part=streak] { unicode-bidi: plaintext }
 [part=facts] { display: flex; gap: .6em; align-items: center; font-size: .8125em }
-[part=level] { flex: 0 99 auto; padding: 0 .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 10%, var(--background)); font-weight: 600 }
+[part=level] { flex: 0 99 auto; padding-inline: .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 10%, var(--background)); font-weight: 600 }
 [part=streak] { color: var(--text) }
 ul { display: grid; box-sizing: border-box; grid: 6.75em / auto-flow; grid-auto-columns: minmax(0, 1fr); gap: .4em; margin: .75em 0 0; padding: 0; list-style: none }
 li {
@@ -35,7 +33,7 @@ li {
   display: grid;
   grid-auto-rows: 1.4em;
   place-content: center;
-  justify-items: center;
+  place-items: center;
   text-align: center;
   white-space: nowrap;
   background: color-mix(in srgb, var(--text) 4%, var(--background));
@@ -45,12 +43,12 @@ li {
 li > * { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis }
 [part=period], [part=top] { font-size: .75em; color: var(--muted) }
 [part=score] { font-size: .8125em }
-[part=rank] { padding: 0 .5em; border-radius: 1em; font-size: 1.125em; line-height: 1.25; font-weight: 700 }
+[part=rank] { --pill: 1.25em; padding-inline: .5em; border-radius: 1em; font-size: 1.125em; line-height: 1.25; font-weight: 700 }
 [part=rank], [part=score] { font-variant-numeric: tabular-nums }
-:is([part~=first], [part~=second], [part~=third]) > [part=rank] { color: #1b2330 }
-[part~=first] > [part=rank] { background: var(--activity-rank-first, #ffd75e) }
-[part~=second] > [part=rank] { background: var(--activity-rank-second, #d5dbe2) }
-[part~=third] > [part=rank] { background: var(--activity-rank-third, #eab587) }
+[part~=first] { --metal: var(--activity-rank-first, #ffd75e) }
+[part~=second] { --metal: var(--activity-rank-second, #d5dbe2) }
+[part~=third] { --metal: var(--activity-rank-third, #eab587) }
+:is([part~=first], [part~=second], [part~=third]) > [part=rank] { color: color(from var(--metal) xyz clamp(0, (.179 - y) * 10000, .95) clamp(0, (.179 - y) * 10000, 1) clamp(0, (.179 - y) * 10000, 1.089) / 1); background: var(--metal) }
 @container (max-inline-size: 34em) {
   [part=rank] { font-size: 1em; padding-inline: .4em }
   [part=top] { font-size: .6875em }

@@ -84,7 +84,7 @@ export class ActivityCard extends reflecting(ATTRIBUTES, common + panel + card) 
         .filter(Boolean)
         .join(' · ')
       write(place.unit, ` ${texts.unit(score)}`)
-      write(place.top, rank ? texts.top(number(Math.ceil((100 * rank) / total))) : texts.unranked)
+      write(place.top, rank ? language.top(rank, total) : texts.unranked)
       place.top.className = rank ? '' : 'unranked'
     }
     for (const [period, { element }] of this.#periods) if (!standings[period]) element.remove()

@@ -18,13 +18,16 @@ export const twoForms = (long, short) => [
   make('span', { className: 'short' }, short),
 ]
 
+const graphemes = new Intl.Segmenter()
+
 const isLink = (url) => /^https:\/\//.test(url)
 
 /** Creates the avatar of a user or the picture of a target. Initials show until the image has loaded. */
 export function avatarOf({ id, name = id, avatar }) {
   const initials = name
-    .split(' ', 2)
-    .map(([first]) => first)
+    .trim()
+    .split(/\s+/, 2)
+    .map((word) => [...graphemes.segment(word)][0]?.segment)
     .join('')
   const element = make('span', { part: 'avatar', ariaHidden: 'true' }, initials)
   const hue = [...id].reduce((hue, char) => (hue * 31 + char.charCodeAt(0) * 137) % 360, 0)

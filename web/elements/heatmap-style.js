@@ -8,16 +8,16 @@ section {
   --months: 1.25em;
   --chart: calc(7 * .875em + 6 * var(--gap));
   --spare: calc((var(--chart) - 7 * var(--pitch) + var(--gap)) / 2);
-  --level-0: color-mix(in oklab, var(--text) 8%, var(--background));
-  --level-1: oklch(from color-mix(in oklab, var(--accent) 28%, var(--background)) l calc(c * 2) h);
-  --level-2: oklch(from color-mix(in oklab, var(--accent) 52%, var(--background)) l calc(c * 1.5) h);
-  --level-3: oklch(from color-mix(in oklab, var(--accent) 76%, var(--background)) l calc(c * 1.2) h);
+  --level-0: color-mix(in oklab, var(--text) 8%, var(--base));
+  --level-1: oklch(from color-mix(in oklab, var(--accent) 28%, var(--base)) l min(c * 2, .1) h);
+  --level-2: oklch(from color-mix(in oklab, var(--accent) 52%, var(--base)) l min(c * 1.5, .1) h);
+  --level-3: oklch(from color-mix(in oklab, var(--accent) 76%, var(--base)) l calc(c * 1.2) h);
   --level-4: var(--accent);
   min-block-size: 14.25em;
 }
 [data-layout=month] {
-  --level-2: oklch(from color-mix(in oklab, var(--accent) 44%, var(--background)) l calc(c * 1.5) h);
-  --level-3: color-mix(in oklab, var(--accent) 88%, var(--background));
+  --level-2: oklch(from color-mix(in oklab, var(--accent) 44%, var(--base)) l min(c * 1.5, .1) h);
+  --level-3: color-mix(in oklab, var(--accent) 88%, var(--base));
 }
 [part=content] {
   position: relative;
@@ -46,12 +46,12 @@ section {
 [part=scroller] > * { inline-size: max-content; margin-inline-end: auto }
 [role=row] { display: flex; gap: var(--gap) }
 [role=gridcell] { box-sizing: border-box; inline-size: var(--cell); block-size: var(--cell); border-radius: .2em }
-[part~=day], [part~=swatch] { background: var(--level-0); box-shadow: inset 0 0 0 1px color-mix(in srgb, var(--text) 7%, transparent) }
+[part~=day], [part~=swatch] { --level: var(--level-0); background: var(--level); box-shadow: inset 0 0 0 1px color-mix(in srgb, var(--text) 7%, transparent) }
 [part~=day]:hover { box-shadow: inset 0 0 0 1px var(--text) }
-[part~=level-1] { background: var(--level-1) }
-[part~=level-2] { background: var(--level-2) }
-[part~=level-3] { background: var(--level-3) }
-[part~=level-4] { background: var(--level-4) }
+[part~=level-1] { --level: var(--level-1) }
+[part~=level-2] { --level: var(--level-2) }
+[part~=level-3] { --level: var(--level-3) }
+[part~=level-4] { --level: var(--level-4) }
 [data-layout=year] [part=scroller] { direction: rtl }
 [data-layout=year] [part=scroller] > div { direction: ltr }
 [data-layout=year] [part=scroller]:dir(rtl) { direction: ltr }
@@ -60,8 +60,7 @@ section {
 [data-layout=month] [part=scroller] > * { inline-size: auto }
 [data-layout=month] [part=months] { grid-template-columns: repeat(7, 1fr); text-align: center }
 [data-layout=month] [part=calendar] { block-size: var(--chart); grid-auto-rows: 1fr }
-[data-layout=month] [role=gridcell] { flex: 1; display: grid; place-content: center; block-size: auto; font-size: .75em; line-height: 1; font-variant-numeric: tabular-nums }
-[data-layout=month] :is([part~=level-3], [part~=level-4]) { color: var(--background) }
+[data-layout=month] [role=gridcell] { flex: 1; display: grid; place-content: center; block-size: auto; font-size: .75em; line-height: 1; font-variant-numeric: tabular-nums; color: color(from var(--level, var(--base)) xyz clamp(0, (.179 - y) * 10000, .95) clamp(0, (.179 - y) * 10000, 1) clamp(0, (.179 - y) * 10000, 1.089) / 1) }
 [part=footer] { min-block-size: 1.25em; font-size: .75em; color: var(--muted) }
 [part=facts] { font-size: inherit }
 [part=summary], [part=streak], [part=facts], [part=details] { unicode-bidi: plaintext }
@@ -79,7 +78,7 @@ section {
   padding: .4em .7em;
   font-size: .75em;
   white-space: pre-line;
-  color: var(--background);
+  color: var(--base);
   background: var(--text);
   border-radius: .4em;
   pointer-events: none;

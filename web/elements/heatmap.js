@@ -14,7 +14,7 @@ const YEAR = 366 // days
 const DAY = 864e5 // ms
 const MONDAY = Date.UTC(2024, 0, 1, 12)
 
-const archiveless = new Set() // origins of deployments that keep a month
+const archiveless = new Set() // values of `src`: deployments that keep a month
 
 // Scripts of the page that may set a token have run.
 const pageIsReady = new Promise((resolve) => {
@@ -130,19 +130,18 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES, common + panel + hea
       limited.searchParams.set('days', String(days))
       return type.fetch(limited.href, { ...options, headers })
     }
-    const { origin } = new URL(url)
     const days = this.#days
-    if (days <= MONTH || archiveless.has(origin)) return fetchDays(Math.min(days, MONTH))
+    if (days <= MONTH || archiveless.has(this.src)) return fetchDays(Math.min(days, MONTH))
     const response = await fetchDays(days)
     if (response.status !== 400) return response
     // The deployment has no archive of day boards, or the user id is invalid.
     const month = await fetchDays(MONTH)
-    if (month.ok) archiveless.add(origin)
+    if (month.ok) archiveless.add(this.src)
     return month
   }
 
   #clear() {
-    const isYear = this.#days > MONTH && !archiveless.has(baseOf(this).origin)
+    const isYear = this.#days > MONTH && !archiveless.has(this.src)
     this.#setLayout(isYear)
     this.#grid.clear(isYear)
   }

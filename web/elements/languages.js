@@ -9,7 +9,8 @@ const loaded = new Map() // promises by BCP 47 tag
 
 /** Returns the language of an element: its own `lang`, that of an ancestor, the page or the browser. */
 export function languageOf(element) {
-  const tag = element.closest('[lang]')?.lang || document.documentElement.lang || navigator.language
+  const given = element.closest('[lang]')?.lang || document.documentElement.lang || navigator.language
+  const tag = given.replaceAll('_', '-')
   if (!loaded.has(tag)) loaded.set(tag, load(tag))
   return loaded.get(tag)
 }
@@ -32,6 +33,12 @@ class Language {
     this.texts = texts
     this.number = new Intl.NumberFormat(tag, { maximumFractionDigits: 4 }).format
     this.compact = new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 }).format
+  }
+
+  /** Returns the share of members at or above a rank, or no text for the lower half. */
+  top(rank, total) {
+    const share = Math.ceil((100 * rank) / total)
+    return rank && share <= 50 ? this.texts.top(this.number(share)) : ''
   }
 
   /** Formats a time, with the date unless that is today. */
@@ -67,7 +74,21 @@ class Language {
       .join(' ')
   }
 
-  #range(from, to, options) {
-    return new Intl.DateTimeFormat(this.tag, options).formatRange(from, to)
+  #range(from, to, { timeZone, ...options }) {
+    return new Intl.DateTimeFormat(this.tag, { ...options, timeZone: knownZone(timeZone) }).formatRange(from, to)
+  }
+}
+
+/** Returns the date of an instant in a time zone: 2026-11-20. */
+export const dateOf = (instant, timeZone) =>
+  new Intl.DateTimeFormat('sv', { timeZone: knownZone(timeZone) }).format(instant)
+
+/** Returns a time zone, or UTC for one that the browser does not know. Days are named by their noon, so most stay right. */
+function knownZone(timeZone) {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone })
+    return timeZone
+  } catch {
+    return 'UTC'
   }
 }

@@ -50,8 +50,9 @@ class Row {
     write(this.#level, item.level?.name ?? '')
     this.#showMovement(isMoving && rank ? previous_rank : undefined, rank, language)
     this.#showScore(score, language, isAnimated)
-    this.element.part = `row${MEDALS[rank] ?? ''}${isOwn ? ' own-row' : ''}`
-    this.element.ariaCurrent = isOwn ? 'true' : null
+    const isMarked = isOwn && this.element.localName === 'tr'
+    this.element.part = `row${MEDALS[rank] ?? ''}${isMarked ? ' own-row' : ''}`
+    this.element.ariaCurrent = isMarked ? 'true' : null
   }
 
   #showMovement(previous, rank, { texts, number }) {
@@ -121,18 +122,25 @@ export class Rows {
     return this.#rows.get(id)?.element
   }
 
+  /** Returns the element of the row at an index. */
+  at(index) {
+    return this.#body.children[index]
+  }
+
   clear() {
     this.#rows.clear()
     this.#body.replaceChildren()
   }
 }
 
-/** Moves rows from their former boxes to where they are now. New rows fade in. */
+/** Moves rows from their former boxes to where they are now. New rows fade in, and rows that enter or leave the podium. */
 function move(rows, boxes) {
   for (const row of rows) {
     const [from, to] = [boxes.get(row), row.getBoundingClientRect()]
     const [x, y] = from ? [from.x - to.x, from.y - to.y] : [0, 0]
-    const start = from ? { transform: `translate(${x}px, ${y}px)` } : { opacity: 0 }
+    // Between the podium and the list a row changes its form.
+    const isMoved = from && Math.abs(from.width - to.width) < 1
+    const start = isMoved ? { transform: `translate(${x}px, ${y}px)` } : { opacity: 0 }
     if (!from || x || y) row.animate([start, {}], { duration: MOVE, easing: 'ease-in-out' })
   }
 }
@@ -145,31 +153,48 @@ export class Own {
   #top = make('p', { part: 'top', dir: 'auto' })
   #progress = make('div', { part: 'progress', ariaHidden: 'true' }, make('div', { part: 'bar' }))
   #listed = null // row of the board
-  #observer = new IntersectionObserver(([{ isIntersecting }]) => this.#pin(!isIntersecting), { threshold: 0.5 })
+  #start = null // first row below the podium
+  #isApart = false // whether the row of the board is out of sight
+  #isReached = false // whether the start is above the place of the pinned row
+  #observer = new IntersectionObserver(([{ isIntersecting }]) => this.#pin({ isApart: !isIntersecting }), {
+    threshold: 0.5,
+  })
+  #startObserver = new IntersectionObserver(([{ isIntersecting }]) => this.#pin({ isReached: isIntersecting }), {
+    rootMargin: '1000000px 0px -128px 0px',
+  })
 
   constructor() {
     this.element.append(this.#row.element, this.#details, this.#top, this.#progress)
   }
 
-  /** Shows a standing, with a row of its own unless the board's row is in sight. */
-  show({ next, total, ...entry }, listed, context) {
+  /**
+   * Shows a standing, with a row of its own unless the board's row is in sight. It is pinned to the bottom from `start` on,
+   * the first row below the podium.
+   */
+  show({ next, total, ...entry }, listed, start, context) {
     const { texts, number } = context.language
     const { rank, score } = entry
-    this.#row.update(/** @type {any} */ (entry), { ...context, own: null })
+    this.#row.update(/** @type {any} */ (entry), context)
     const ahead = next ? texts.next(next.points, number(next.points), number(next.rank)) : ''
     const unranked = score === null ? '' : texts.unranked
     write(this.#details, rank ? (rank === 1 ? texts.first : ahead) : unranked)
-    write(this.#top, rank ? texts.top(number(Math.ceil((100 * rank) / total))) : '')
+    write(this.#top, context.language.top(rank, total))
     const done = rank === 1 ? 1 : next ? score / (score + next.points) : 0
     this.element.style.setProperty('--done', String(done))
-    if (this.#listed === listed) return
+    if (this.#listed === listed && this.#start === start) return
     this.#observer.disconnect()
+    this.#startObserver.disconnect()
     this.#listed = listed
-    this.#pin(!listed)
+    this.#start = start
+    this.#pin({ isApart: !listed, isReached: false })
     if (listed) this.#observer.observe(listed)
+    if (start) this.#startObserver.observe(start)
   }
 
-  #pin(isPinned) {
-    this.element.classList.toggle('pinned', isPinned)
+  #pin({ isApart = this.#isApart, isReached = this.#isReached }) {
+    this.#isApart = isApart
+    this.#isReached = isReached
+    this.element.classList.toggle('apart', isApart)
+    this.element.classList.toggle('pinned', isApart && isReached)
   }
 }

@@ -16,6 +16,8 @@ export class Panel {
   #source
   #shown // data on display
   #fired = '' // the last event: load or error
+  #invalid // error of attributes from which no URL can be made
+  #isBroken = false // whether the last error is reported
 
   /**
    * @param {HTMLElement & { refresh: string }} host
@@ -50,6 +52,7 @@ export class Panel {
       this.#isScheduled = false
       this.#setSource()
       this.#setLanguage()
+      this.#onInvalid()
     })
   }
 
@@ -69,7 +72,13 @@ export class Panel {
   }
 
   #setSource() {
-    const url = this.#host.isConnected ? this.#options.urlOf() : undefined
+    this.#invalid = null
+    let url
+    try {
+      if (this.#host.isConnected) url = this.#options.urlOf()
+    } catch (error) {
+      this.#invalid = error
+    }
     if (!this.#source || this.#source.url !== url) {
       this.reset()
       this.#source = url && Poll.of(this.#options.fetchOf(), url)
@@ -92,7 +101,19 @@ export class Panel {
     this.#shown = null
     this.#section.lang = language.tag
     this.#section.ariaLabel = this.#options.label(language)
+    this.#onInvalid()
     if (this.#source) this.#onData(this.#source.state)
+  }
+
+  #onInvalid() {
+    if (this.#language && this.#invalid) this.#break(this.#invalid)
+  }
+
+  /** Reports an error, once until data is drawn, and shows the fallback content. */
+  #break(error) {
+    if (!this.#isBroken) reportError(error)
+    this.#isBroken = true
+    this.#fail(String(error))
   }
 
   #onData = ({ data, at, failure }) => {
@@ -103,10 +124,10 @@ export class Panel {
         this.setState('')
         this.#options.show(data, this.#language)
         this.#shown = data
+        this.#isBroken = false
       } catch (error) {
         // The next response is drawn again.
-        reportError(error)
-        return this.#fail(texts.nothing, String(error))
+        return this.#break(error)
       }
     }
     if (data) {
@@ -114,15 +135,15 @@ export class Panel {
       write(this.#status, failure ? status(this.#language.time(at)) : '')
       this.#fire(new Event('load'))
     } else if (failure) {
-      this.#fail(texts[this.#options.failed], failure.problem?.detail ?? `status ${failure.status}`)
+      this.#fail(failure.problem?.detail ?? `status ${failure.status}`)
     }
   }
 
   /** Shows the fallback content, or a text if there is none. */
-  #fail(text, message) {
+  #fail(message) {
     const hasFallback = this.#host.childElementCount > 0 || this.#host.textContent.trim() !== ''
     this.setState('failed')
-    write(this.#status, hasFallback ? '' : text)
+    write(this.#status, hasFallback ? '' : this.#language.texts[this.#options.failed])
     this.#fire(new ErrorEvent('error', { message }))
   }
 

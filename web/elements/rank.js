@@ -11,6 +11,7 @@ import { warn } from './warnings.js'
 const LAYOUTS = ['full', 'list', 'compact', 'podium']
 const ROOTS = { members: 'ranking', authors: 'authors', content: 'content' }
 const MINUTE = 60e3 // ms
+const MOST = 100 // rows of a request
 
 const ATTRIBUTES = /** @type {const} */ ([
   'src',
@@ -40,12 +41,16 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
       this.period = period
     },
     onDate: (date) => (this.date = date),
+    onMore: () => this.#loadMore(),
   })
   #isScheduled = false
   #requestedLanguage // promise
   #language
   #of // what the columns are labelled for
   #board // source
+  #pages = [] // sources of the rows after those of the board
+  #merged = [] // the board on display with all pages, and what it was made of
+  #focusAt = -1 // row that gets the focus when it is there
   #standing // source
   #winnersUrl
   #winners // source
@@ -53,6 +58,8 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
   #shown // board on display
   #context // of the rows on display
   #fired = '' // the last event: load or error
+  #invalid // error of attributes from which no URL can be made
+  #isBroken = false // whether the last error is reported
   #hasShown = false
   #disabled = new Set() // periods
   #rank // of `user`
@@ -120,6 +127,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
     if (this.isConnected) {
       this.#view.reserve({
         limit: this.#limit,
+        rows: this.#rows,
         period: this.#period,
         periods: this.#periods,
         event: this.event,
@@ -133,8 +141,16 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
     this.#isScheduled = true
     queueMicrotask(() => {
       this.#isScheduled = false
-      this.#setSources(this.isConnected ? this.#urls() : {})
+      this.#invalid = null
+      let urls = /** @type {any} */ ({})
+      try {
+        if (this.isConnected) urls = this.#urls()
+      } catch (error) {
+        this.#invalid = error
+      }
+      this.#setSources(urls)
       this.#setLanguage()
+      this.#onInvalid()
     })
   }
 
@@ -179,6 +195,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
     const { fetch } = /** @type {any} */ (this.constructor)
     if (this.#board?.url !== board) {
       this.#board?.unwatch(this.#onBoard)
+      for (const page of this.#pages.splice(0)) page.unwatch(this.#onPage)
       this.#board = board && Source.of(fetch, board, live)
       this.#fired = ''
       this.#view.load(this.#hasShown)
@@ -197,7 +214,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
       this.#view.winners.show(null, this.#language)
       if (this.#shown) this.#showWinners()
     }
-    this.#board?.watch(this.#onBoard, secondsOf(this, 15))
+    for (const source of [this.#board, ...this.#pages]) this.#watch(source)
     this.#standing?.watch(this.#showOwn, 0)
   }
 
@@ -212,6 +229,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
     this.#language = language
     this.#shown = null
     this.#view.label(language, of)
+    this.#onInvalid()
     if (this.#board) this.#onBoard(this.#board.state)
     if (this.#winners) this.#onWinners(this.#winners.state)
   }
@@ -222,16 +240,84 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
       this.#draw(state)
     } catch (error) {
       // The next response is drawn again.
-      reportError(error)
-      this.#shown = null
-      this.#hasShown = false
-      this.#failWith(String(error))
+      this.#break(error)
     }
   }
 
-  #draw({ data, at, failure }) {
+  #onInvalid() {
+    if (this.#language && this.#invalid) this.#break(this.#invalid)
+  }
+
+  /** Reports an error, once until a board is drawn, and shows the fallback content. */
+  #break(error) {
+    if (!this.#isBroken) reportError(error)
+    this.#isBroken = true
+    this.#shown = null
+    this.#hasShown = false
+    this.#failWith(String(error))
+  }
+
+  #watch(source) {
+    source?.watch(source === this.#board ? this.#onBoard : this.#onPage, secondsOf(this, 15))
+  }
+
+  /** The number of requested rows. Each page has as many rows as there are before it, at most 100. */
+  get #requested() {
+    return this.#pages.reduce((rows) => rows + Math.min(MOST, rows), Number(this.#limit))
+  }
+
+  /** The number of rows to reserve space for. */
+  get #rows() {
+    const [limit, { total = 0 }] = [Number(this.#limit), this.#shown ?? {}]
+    return this.#pages.length ? Math.min(this.#requested, Math.max(limit, total)) : limit
+  }
+
+  /** Requests the next page of rows. */
+  #loadMore() {
+    const offset = this.#requested
+    const url = new URL(this.#board.url)
+    url.searchParams.set('limit', String(Math.min(MOST, offset)))
+    url.searchParams.set('offset', String(offset))
+    const page = Source.of(/** @type {any} */ (this.constructor).fetch, url.href)
+    this.#pages.push(page)
+    this.#focusAt = this.#shown.entries.length
+    this.#view.reserveRows(this.#rows)
+    this.#view.setMore(true)
+    this.#watch(page)
+  }
+
+  #onPage = ({ data, failure }) => {
+    if (!data && !failure) return
+    if (data) return this.#onBoard(this.#board.state)
+    // The button requests it again.
+    this.#pages.pop()?.unwatch(this.#onPage)
+    this.#view.reserveRows(this.#rows)
+    this.#view.setMore(false)
+    const { texts } = this.#language
+    this.#view.setStatus((failure.offline ? texts.offline : texts.failed)(this.#language.time(this.#board.state.at)))
+  }
+
+  /** Returns a board with the rows of all pages. Equal parts give the same object. */
+  #withPages(board) {
+    const parts = [board, ...this.#pages.map(({ state }) => state.data).filter(Boolean)]
+    if (parts.length < 2) return board
+    const [merged, ...before] = this.#merged
+    if (parts.length === before.length && parts.every((part, index) => part === before[index])) return merged
+    if (board !== before[0]) for (const page of this.#pages) page.refreshSoon()
+    // A member who has moved since a page was requested is on two of them.
+    const entries = new Map()
+    for (const entry of parts.flatMap((part) => part.entries)) {
+      const { id } = entry.user ?? entry.target
+      if (!entries.has(id)) entries.set(id, entry)
+    }
+    this.#merged = [{ ...board, entries: [...entries.values()] }, ...parts]
+    return this.#merged[0]
+  }
+
+  #draw({ data: board, at, failure }) {
     const language = this.#language
-    if (!data) return failure && this.#fail(failure)
+    if (!board) return failure && this.#fail(failure)
+    const data = this.#withPages(board)
     const { texts } = language
     const period = periodOf(data)
     if (data !== this.#shown) {
@@ -245,22 +331,28 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
       const of = this.#kind
       this.#context = { language, own: this.user, of, isMoving, isAnimated, pageOf: this.#pageOf }
       this.#view.show({ ...data, entries: rowsOf(data), of, period }, this.#context)
+      if (this.#pages.every(({ state }) => state.data)) {
+        this.#view.setMore(false)
+        this.#view.focusRow(this.#focusAt)
+        this.#focusAt = -1
+      }
       this.#showOwn()
       this.#showWinners()
     }
     this.#view.tick()
     const status = failure ? (failure.offline ? texts.offline : texts.failed) : data.stale && texts.stale
     this.#view.setStatus(status ? status(language.time(data.as_of ? Date.parse(data.as_of) : at)) : '')
+    this.#isBroken = false
     this.#fire(new Event('load'))
     // Back on the current board, it follows the calendar again.
     if (this.date && !period.closed) this.date = null
   }
 
-  /** Returns the page of the site about a user. */
+  /** Returns the page of the site about a user; none if `member-url` gives no valid URL. */
   #pageOf = ({ id }) => {
-    const template = this.memberUrl
-    if (!template) return
-    const { protocol, href } = new URL(template.replaceAll('{user}', encodeURIComponent(id)), document.baseURI)
+    const url = this.memberUrl?.replaceAll('{user}', encodeURIComponent(id))
+    if (!url || !URL.canParse(url, document.baseURI)) return
+    const { protocol, href } = new URL(url, document.baseURI)
     return /^https?:$/.test(protocol) ? href : undefined
   }
 
@@ -322,7 +414,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
     }
     if (!standing) return
     const { rank } = standing
-    this.#view.own.show(standing, this.#view.row(this.user), this.#context)
+    this.#view.showOwn(standing, this.user, this.#context)
     const last = this.#rank
     this.#rank = { id: period.id, rank }
     if (last?.id !== period.id || last.rank === rank) return

@@ -34,7 +34,7 @@ tr${top3} .meta { flex: none; justify-content: center; min-block-size: 1.75em }
 tr${top3} [part~=movement] { margin: 0; min-inline-size: 0 }
 tr${top3} [part=name] { max-inline-size: 100% }
 &[data-of=content] tr${top3} [part=name] { ${twoLines()} min-block-size: 2.8em }
-tr${top3} [part=avatar] { font-size: var(--size); box-shadow: 0 0 0 3px var(--background), 0 0 0 6px var(--metal) }
+tr${top3} [part=avatar] { font-size: var(--size); box-shadow: 0 0 0 3px var(--base), 0 0 0 6px var(--metal) }
 tr${top3} [part=rank] {
   position: absolute;
   z-index: 1;
@@ -43,7 +43,7 @@ tr${top3} [part=rank] {
   margin-inline: auto;
   inline-size: 1.6em;
   font-size: min(1em, 4.2cqi);
-  box-shadow: 0 0 0 2px var(--background);
+  box-shadow: 0 0 0 2px var(--base);
 }
 tr[part~=first]::before {
   content: '';
@@ -64,19 +64,22 @@ tr${top3} > td:last-child {
   block-size: var(--step);
   border-block-start: 3px solid var(--metal);
   border-radius: .4em .4em 0 0;
-  background: color-mix(in oklab, var(--metal) 25%, var(--background));
+  background: oklch(from color-mix(in oklab, var(--metal) 20%, var(--base)) calc(l - .1 * (1 - l)) calc(c * l) h);
+  box-shadow: inset 0 .9em 1em -1em var(--metal);
   line-height: 1.25;
 }
-tr${top3} [part=score] { font-size: 1.375em }
+tr${top3} [part=score] { font-size: min(1.375em, 6.5cqi) }
 tr${top3} [part=unit] { display: block; color: inherit }
 tr${top3}[part~=own-row] > td:last-child { border-color: var(--accent) }
 [part=empty]::before { block-size: 9em; inline-size: 15em }
 [part=free] { inset-block-start: calc(var(--podium) + max(0, var(--taken) - 3) * var(--row)) }
-.loading [part=rows] {
+& {
   --bar: linear-gradient(var(--line) 0 0) no-repeat;
-  background: var(--bar) 50% calc(var(--podium) - 5em) / 9em 5em, var(--bar) calc(50% - 10em) calc(var(--podium) - 4em) / 9em 4em,
-    var(--bar) calc(50% + 10em) calc(var(--podium) - 3.25em) / 9em 3.25em;
-  background-size: 9em 5em, 9em 4em, 9em 3.25em;
+  --column: min(14em, (100cqi - 2em) / 3);
+  --width: calc(var(--column) - .5em);
+  --top: var(--podium);
+  --steps: var(--bar) 50% calc(var(--top) - 5em) / var(--width) 5em, var(--bar) calc(50% - var(--column)) calc(var(--top) - 4em) / var(--width) 4em,
+    var(--bar) calc(50% + var(--column)) calc(var(--top) - 3.25em) / var(--width) 3.25em;
 }
 `
 
@@ -87,7 +90,7 @@ tr, [part=own] [part~=row] { gap: 0 .5em }
 .names { flex-direction: column; align-items: flex-start; gap: 0 }
 .names > * { max-inline-size: 100% }
 .meta { flex: none; font-size: .75em; line-height: 1.5 }
-[part=level] { padding: 0; border: 0 }
+[part=level] { padding-inline: 0 .1em; border: 0 }
 [part=winners] { font-size: .8125em }
 [part=winners] [part=avatar] { display: none }
 ol { gap: .5em }
@@ -121,13 +124,13 @@ th[role=rowheader], [part=own] [part~=row] > :nth-child(2) { gap: .5em }
 [part=winners] [part=avatar] { display: block }
 [part~=winner]:not([part~=first]) { flex: none; min-inline-size: 0 }
 [part~=winner]:not([part~=first]) > :is([part=rank], [part=name]) { ${hidden()} }
-.loading [part=rows] { background-position-y: 0 }
+& { --top: 0em }
 `
 
 export const ranking = `
 section {
   --row: 3.25em;
-  --podium: 16.75em;
+  --podium: calc(3.55 * min(2em, 6.6cqi) + 9.65em);
   --gold: var(--activity-rank-first, #ffd147);
   --silver: var(--activity-rank-second, #c9d3dd);
   --bronze: var(--activity-rank-third, #eaa97a);
@@ -136,7 +139,7 @@ section {
   gap: .5em;
   padding: 1em;
 }
-section[data-of=content] { --row: 3.75em; --podium: 18em }
+section[data-of=content] { --row: 3.75em; --podium: calc(3.55 * min(2em, 6.6cqi) + 10.9em) }
 [part~=first] { --metal: var(--gold) }
 [part~=second] { --metal: var(--silver) }
 [part~=third] { --metal: var(--bronze) }
@@ -148,7 +151,7 @@ section[data-of=content] { --row: 3.75em; --podium: 18em }
 [part=tabs] { display: flex; gap: .125em; box-sizing: border-box; block-size: 2.5em; padding: .25em; border-radius: var(--radius); background: color-mix(in srgb, var(--text) 7%, transparent) }
 [part=tab] { flex: 1 1 auto; min-inline-size: 0; padding-inline: .25em; border-radius: calc(var(--radius) - .15em); font-size: .9375em; color: var(--muted); white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
 [part=tab]:hover { color: var(--text) }
-[part=tab][aria-selected=true] { color: var(--text); background: light-dark(var(--background), color-mix(in srgb, var(--text) 18%, var(--background))); box-shadow: 0 1px 3px rgb(0 0 0 / .2); font-weight: 600 }
+[part=tab][aria-selected=true] { color: var(--text); background: oklch(from var(--base) calc(l + .1) c h); box-shadow: 0 1px 3px rgb(0 0 0 / .2); font-weight: 600 }
 [part=menu] { display: none; box-sizing: border-box; block-size: 2.5em; padding-inline: .6em; font: inherit; font-weight: 600; color: inherit; background: var(--background); border: 1px solid var(--line); border-radius: var(--radius) }
 [part=heading] { display: flex; gap: .5em; align-items: center; block-size: 3.5em }
 [part=heading] > div { flex: 1; display: flex; flex-direction: column; align-items: flex-start; min-inline-size: 0 }
@@ -164,9 +167,8 @@ section[data-of=content] { --row: 3.75em; --podium: 18em }
 [part=panel] { display: flex; flex-direction: column; gap: .5em }
 [part=rows] { position: relative; min-block-size: calc(var(--limit) * var(--row) + 2em) }
 .loading [part=rows] {
-  background:
-    linear-gradient(var(--background) 0 0) 0 2em / 3em 100% no-repeat,
-    repeating-linear-gradient(transparent 0 1em, var(--line) 1em 2em, transparent 2em var(--row)) 0 2em / 100%;
+  --bars: repeating-linear-gradient(transparent 0 1em, var(--line) 1em 2em, transparent 2em var(--row)) no-repeat;
+  background: var(--bars) .5em var(--top, 2em) / 1.5em 100%, var(--bars) 3em var(--top, 2em) / calc(100% - 3em) 100%, var(--steps, none);
   animation: pulse 1.5s ease-in-out infinite alternate;
 }
 .loading table, .loading [part=own], .loading [part=heading] > div { visibility: hidden }
@@ -174,7 +176,8 @@ section[data-of=content] { --row: 3.75em; --podium: 18em }
 @keyframes pulse { to { opacity: .4 } }
 :is([part=empty], [part=free]):empty { display: none }
 [part=empty], [part=free] { position: absolute; inset: 0; display: flex; flex-direction: column; gap: 1em; align-items: center; justify-content: center; padding: 1em; color: var(--muted); text-align: center; text-wrap: balance }
-[part=free] { inset-block-start: calc(2em + var(--taken) * var(--row)); margin-block: .5em; border: 1px dashed var(--line); border-radius: var(--radius) }
+/* It ends below the space of the button, which is not shown then. */
+[part=free] { inset-block: calc(2em + var(--taken) * var(--row)) -2.5em; margin-block: .5em; border: 1px dashed var(--line); border-radius: var(--radius) }
 [part=empty]::before {
   --bar: linear-gradient(color-mix(in srgb, var(--muted) 22%, transparent) 0 0) no-repeat;
   content: '';
@@ -203,7 +206,7 @@ th[role=rowheader], [part=own] [part~=row] > :nth-child(2) { display: flex; gap:
 [part=unit] { display: none; font-size: .8125em; color: var(--muted) }
 [part=rank] { display: inline-block; box-sizing: border-box; min-inline-size: 1.6em; padding-inline: .2em; border-radius: 1em; line-height: 1.6; text-align: center; color: var(--muted) }
 ${top3} > :first-child > [part=rank], [part=winners] [part=rank] {
-  color: #2a2108;
+  color: ${readableOn('var(--metal)')};
   background: linear-gradient(135deg, color-mix(in srgb, var(--metal), #fff 45%), var(--metal));
   font-weight: 700;
   forced-color-adjust: none;
@@ -212,14 +215,21 @@ ${top3} [part=name] { font-weight: 600 }
 [part=name], [part=author] { min-inline-size: 0; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
 [part=name] { color: inherit }
 a { text-decoration: none }
+/* The link of a name is as large as its row. Other links are above it. */
+[part~=row], [part~=winner] { position: relative }
+a[part=name]::after { content: ''; position: absolute; z-index: 1; inset: 0; border-radius: var(--radius) }
+a[part=author] { position: relative; z-index: 1 }
 a:hover { text-decoration: underline; text-underline-offset: .2em }
+a[part=name]:focus-visible { outline: none }
+a[part=name]:focus-visible::after { outline: 2px solid var(--accent); outline-offset: -2px }
+[part~=row]:has(a[part=name]):hover { background: color-mix(in srgb, var(--text) 5%, transparent); border-radius: var(--radius) }
 [part=level] { padding-inline: .5em; border: 1px solid color-mix(in srgb, currentColor 40%, transparent); border-radius: 1em; color: var(--muted) }
 [part=level], [part=you] { max-inline-size: 14em; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 [part=you] { flex: none }
-[part=you] { padding-inline: .5em; border-radius: 1em; color: var(--background); background: var(--accent); font-weight: 600 }
+[part=you] { padding-inline: .5em; border-radius: 1em; color: ${readableOn('var(--accent)')}; background: var(--accent); font-weight: 600 }
 [part~=movement] { margin-inline-start: auto; min-inline-size: 2.5em; text-align: end; font-weight: 600; unicode-bidi: plaintext }
-[part~=up] { color: light-dark(#1a6b2f, #7fd694) }
-[part~=down] { color: light-dark(#a3231b, #ff9a90) }
+[part~=up] { color: oklch(from var(--ink) l calc(.45 * l * (1.2 - l)) 150) }
+[part~=down] { color: oklch(from var(--ink) l calc(.45 * l * (1.2 - l)) 25) }
 [part~=new] { color: var(--accent) }
 [part=avatar] {
   position: relative;
@@ -232,13 +242,17 @@ a:hover { text-decoration: underline; text-underline-offset: .2em }
   font-weight: 600;
   text-align: center;
   line-height: 2.75em;
-  color: light-dark(#1b2330, #e4e9ef);
-  background: light-dark(hsl(var(--hue) 55% 86%), hsl(var(--hue) 30% 30%));
 }
 [data-of=content] [part=avatar] { border-radius: .5em }
 [part=avatar] img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: cover; background: var(--background) }
 tbody [part~=own-row] { border-radius: var(--radius); border-color: transparent; background: color-mix(in srgb, var(--accent) 13%, transparent) }
+tbody [part~=own-row]:has(a[part=name]):hover { background: color-mix(in srgb, var(--accent) 18%, transparent) }
 
+[part=more] { block-size: 2em; border-color: var(--line); font-weight: 600; color: var(--accent) }
+[part=more]:hover { background: color-mix(in srgb, var(--accent) 10%, transparent) }
+[part=more][aria-disabled] { opacity: .5; cursor: progress }
+[part=more]:empty, .loading [part=more] { visibility: hidden }
+[data-layout=podium] [part=more] { display: none }
 [part=own] {
   display: grid;
   grid-template-columns: minmax(0, 1fr) auto;
@@ -248,15 +262,16 @@ tbody [part~=own-row] { border-radius: var(--radius); border-color: transparent;
   block-size: 5em;
   padding: .5em;
   border-radius: var(--radius);
-  background: color-mix(in srgb, var(--accent) 6%, var(--background));
+  background: color-mix(in srgb, var(--accent) 6%, var(--base));
 }
 [part=own] > [part~=row] { display: none; grid-column: 1 / -1; block-size: 2.25em; padding: 0 }
-.pinned > [part~=row] { display: grid !important }
+.apart > [part~=row] { display: grid !important }
 .pinned { position: sticky; z-index: 2; inset-block-end: .5em; box-shadow: 0 4px 16px rgb(0 0 0 / .22), 0 0 0 1px var(--line) }
 [part=details] { justify-self: start; max-inline-size: 100% }
+[part=top]:empty { display: none }
 [part=details], [part=top] { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-size: .875em; color: var(--muted) }
 [part=progress] { grid-column: 1 / -1; block-size: .5em; overflow: hidden; border-radius: 1em; background: color-mix(in srgb, var(--text) 12%, transparent) }
-.pinned > [part=progress] { block-size: .25em }
+.apart > [part=progress] { block-size: .25em }
 [part=bar] { inline-size: calc(var(--done, 0) * 100%); block-size: 100%; border-radius: inherit; background: var(--accent); transition: inline-size .6s; forced-color-adjust: none }
 
 [part=footer] { display: grid; align-items: center; min-block-size: 1.5em; margin-block-end: -.5em }
@@ -291,4 +306,10 @@ function twoLines() {
 /** Returns declarations of what only screen readers show. */
 function hidden() {
   return 'position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap'
+}
+
+/** Returns black or white, the one with a contrast of at least 4.5 to a color. */
+function readableOn(color) {
+  const channels = [0.95, 1, 1.089].map((white) => `clamp(0, (.179 - y) * 10000, ${white})`)
+  return `color(from ${color} xyz ${channels.join(' ')} / 1)`
 }

@@ -3,16 +3,24 @@
 export const common = `
 :host {
   display: block;
-  color-scheme: light dark;
   container-type: inline-size;
 }
 section {
-  --accent: var(--activity-rank-accent, light-dark(#00695c, #5fd3bf));
   --background: var(--activity-rank-background, light-dark(#fff, #181e26));
-  --text: var(--activity-rank-text, light-dark(#1b2330, #e4e9ef));
-  --muted: var(--activity-rank-muted, light-dark(#5a6676, #9aa6b5));
-  --line: var(--activity-rank-line, light-dark(#dde3e9, #2c3541));
+  /* The background as an opaque color. A transparent one counts as black or white, the opposite of the text. */
+  --base: oklch(from color-mix(in oklab, var(--background), color(from var(--activity-rank-text, light-dark(#000, #fff)) xyz clamp(0, (.179 - y) * 10000, .95) clamp(0, (.179 - y) * 10000, 1) clamp(0, (.179 - y) * 10000, 1.089) / 1) .1%) l c h / 1);
+  /* Grays with a contrast to the background: the cube of the lightness is about the luminance. */
+  --strong: oklch(from var(--base) pow(clamp(0, clamp(0, (l - .57) * 10000, 1) * ((pow(l, 3) + .05) / 15 - .05) + clamp(0, (.57 - l) * 10000, 1) * ((pow(l, 3) + .05) * 13 - .05), 1), .3333) 0 0 / 1);
+  --ink: oklch(from var(--base) pow(clamp(0, clamp(0, (l - .57) * 10000, 1) * ((pow(l, 3) + .05) / 6.5 - .05) + clamp(0, (.57 - l) * 10000, 1) * ((pow(l, 3) + .05) * 8 - .05), 1), .3333) 0 0 / 1);
+  --text: var(--activity-rank-text, oklch(from var(--strong) l .027 260));
+  --muted: var(--activity-rank-muted, color-mix(in oklab, var(--ink) 75%, var(--text)));
+  --accent: var(--activity-rank-accent, oklch(from var(--ink) l calc(.16 * l) 182));
+  --line: var(--activity-rank-line, color-mix(in srgb, var(--text) 13%, transparent));
   --radius: var(--activity-rank-radius, .5em);
+}
+[part=avatar] {
+  color: oklch(from var(--strong) l .04 var(--hue));
+  background: oklch(from color-mix(in oklab, var(--ink) 20%, var(--base)) max(l, .42) .08 var(--hue));
 }
 :host([hidden]), [hidden], section:not(.failed) > slot, .failed > div { display: none !important }
 :host([theme=light]) { color-scheme: light }
@@ -38,6 +46,11 @@ button {
   cursor: pointer;
 }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px }
+/* Capitals are in the middle of their pill, which keeps its height. */
+@supports (text-box: trim-both cap alphabetic) {
+  button { text-box: trim-both cap alphabetic }
+  [part=level], [part=you], [part~=place] > [part=rank] { text-box: trim-both cap alphabetic; padding-block: calc((var(--pill, 1.4em) - 1cap) / 2) }
+}
 [part=status], [part=facts], [part=details], th[scope=col] { font-size: .875em; color: var(--muted) }
 [part=status] { min-block-size: 1.4em; overflow-wrap: anywhere }
 `

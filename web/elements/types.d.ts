@@ -33,6 +33,7 @@ export interface Texts {
   nobody: Record<'day' | 'week' | 'month' | 'year' | 'all', string>
   empty: string
   free(from: string, to: string): string
+  show_more: string
   expired: string
   you: string
   me: string

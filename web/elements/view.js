@@ -1,11 +1,13 @@
 // The shadow DOM of <activity-rank>. It is created once and keeps its size.
 
 import { make, twoForms, write } from './dom.js'
+import { dateOf } from './languages.js'
 import { Own, Rows } from './members.js'
 import { Winners } from './winners.js'
 
 const PERIODS = ['day', 'week', 'month', 'year', 'all']
 const CONTENT_PERIODS = ['hot', ...PERIODS]
+const PODIUM = 3 // places
 const HALF_DAY = 432e5 // ms; from a bound into the adjacent day, in spite of DST
 
 /** Returns the periods that there are boards of. */
@@ -28,6 +30,7 @@ export class View {
   #columns = ['rank', 'item', 'points'].map((className) => make('th', { role: 'columnheader', className }))
   #empty = make('p', { part: 'empty', dir: 'auto' })
   #free = make('p', { part: 'free', dir: 'auto' })
+  #more = make('button', { part: 'more' })
   #rows
   #panel
   #status = make('p', { part: 'status', role: 'status', dir: 'auto' })
@@ -35,7 +38,7 @@ export class View {
   #limit
   #language
 
-  constructor({ onPeriod, onDate }) {
+  constructor({ onPeriod, onDate, onMore }) {
     const id = `activity-rank-${++views}`
     this.#tabs = CONTENT_PERIODS.map((value) => {
       const tab = make('button', { part: 'tab', role: 'tab', id: `${id}-${value}`, value })
@@ -48,6 +51,8 @@ export class View {
     this.#menu.onchange = () => onPeriod(this.#menu.value)
     for (const arrow of [this.#earlier, this.#later]) arrow.onclick = () => arrow.value && onDate(arrow.value)
 
+    this.#more.onclick = () => this.#more.ariaDisabled || onMore()
+
     // With another `display`, an element of a table has its role only if it is explicit.
     const body = make('tbody', { role: 'rowgroup' })
     this.#rows = new Rows(body)
@@ -58,20 +63,27 @@ export class View {
     const titles = make('div', {}, this.#title, this.#facts)
     const heading = make('div', { part: 'heading' }, titles, this.#earlier, this.#later)
     const rows = make('div', { part: 'rows' }, table, this.#empty, this.#free)
-    this.#panel = make('div', { part: 'panel', role: 'tabpanel', id: `${id}-panel` }, heading, rows, this.own.element)
+    this.#panel = make(
+      'div',
+      { part: 'panel', role: 'tabpanel', id: `${id}-panel` },
+      heading,
+      rows,
+      this.#more,
+      this.own.element,
+    )
     const footer = make('div', { part: 'footer' }, this.#status, this.winners.element)
     this.section.append(this.#tabList, this.#menu, this.#panel, make('slot'), footer)
   }
 
   /** Reserves the space of a board and selects its tab. The board of an event has no tabs. */
-  reserve({ limit, period, periods, event, of, layout, hasOwn, hasWinners }) {
+  reserve({ limit, rows, period, periods, event, of, layout, hasOwn, hasWinners }) {
     const { section } = this
     Object.assign(section.dataset, { layout, of })
     section.toggleAttribute('data-event', Boolean(event))
     this.#panel.role = event ? 'group' : 'tabpanel'
     if (event) this.#panel.setAttribute('aria-labelledby', this.#title.id)
     this.#limit = limit
-    section.style.setProperty('--limit', limit)
+    this.reserveRows(rows)
     this.own.element.hidden = !hasOwn
     this.winners.element.hidden = !hasWinners
     for (const tab of this.#tabs) {
@@ -84,6 +96,11 @@ export class View {
     const options = this.#options.filter(({ value }) => periods.includes(value))
     if (options.length !== this.#menu.length) this.#menu.replaceChildren(...options)
     this.#menu.value = period
+  }
+
+  /** Reserves the space of a number of rows. */
+  reserveRows(rows) {
+    this.section.style.setProperty('--limit', rows)
   }
 
   label(language, of) {
@@ -108,28 +125,29 @@ export class View {
     const { texts } = this.#language
     const { entries, period } = (this.#board = board)
     const { kind, start, end, timezone: timeZone, closed } = period
-    const day = (instant) => new Intl.DateTimeFormat('sv', { timeZone }).format(instant)
     const hasDays = kind !== 'event' && start && end
     const title = period.title ?? texts[kind]
     const [long, short] = this.#title.children
     write(long, hasDays ? this.#language.period(period) : title)
     write(short, hasDays ? this.#language.period(period, true) : title)
     this.#title.title = [long.textContent, timeZone].filter(Boolean).join(', ')
-    setTarget(this.#earlier, hasDays ? day(Date.parse(start) - HALF_DAY) : '')
-    setTarget(this.#later, hasDays && closed ? day(Date.parse(end) + HALF_DAY) : '')
+    setTarget(this.#earlier, hasDays ? dateOf(Date.parse(start) - HALF_DAY, timeZone) : '')
+    setTarget(this.#later, hasDays && closed ? dateOf(Date.parse(end) + HALF_DAY, timeZone) : '')
     this.tick()
     this.#rows.show(entries, context)
     const nobody = context.of === 'content' ? texts.empty : (texts.nobody[kind] ?? texts.nobody.all)
     write(this.#empty, entries.length ? '' : closed ? texts.expired : nobody)
-    this.#showFree(entries.length, closed)
+    const hasMore = board.total > entries.length
+    this.#showFree(entries.length, closed || hasMore)
+    write(this.#more, hasMore ? texts.show_more : '')
     this.#setState('')
   }
 
   /** Shows in the space of two rows and more that the places there are free. */
-  #showFree(taken, isFinal) {
+  #showFree(taken, isFull) {
     const { number, texts } = this.#language
     // A podium has three places.
-    const isShown = !isFinal && taken && this.#limit - Math.max(taken, 3) > 1
+    const isShown = !isFull && taken && this.#limit - Math.max(taken, PODIUM) > 1
     this.section.style.setProperty('--taken', String(taken))
     write(this.#free, isShown ? texts.free(number(taken + 1), number(this.#limit)) : '')
   }
@@ -160,9 +178,18 @@ export class View {
     }
   }
 
-  /** Returns the row of a member. */
-  row(id) {
-    return this.#rows.get(id)
+  /** Shows a member's own position. */
+  showOwn(standing, id, context) {
+    this.own.show(standing, this.#rows.get(id), this.#rows.at(PODIUM), context)
+  }
+
+  /** Moves the focus from the button to the row at an index. */
+  focusRow(index) {
+    const row = this.#rows.at(index)
+    if (!row || this.#more !== /** @type {ShadowRoot} */ (this.section.getRootNode()).activeElement) return
+    row.tabIndex = -1
+    const target = row.querySelector('a') ?? row
+    target.focus({ preventScroll: true })
   }
 
   /** Shows the element's fallback content, or a text. Nothing is reserved. */
@@ -176,6 +203,11 @@ export class View {
 
   setStatus(text) {
     write(this.#status, text)
+  }
+
+  /** Shows whether further rows are requested. */
+  setMore(isLoading) {
+    this.#more.ariaDisabled = isLoading ? 'true' : null
   }
 
   #setState(state) {

@@ -70,6 +70,7 @@ export const elements = {
     all: 'Nobody yet. Be the first.',
   },
   empty: 'Nothing yet.',
+  show_more: 'Show more',
   free: (from, to) => `Places ${from} to ${to} are free.`,
   expired: 'No activity, or the data has expired.',
   you: 'Your rank',

@@ -56,6 +56,7 @@ export const elements = {
     all: '暂无人上榜，来做第一名吧！',
   },
   empty: '暂无内容。',
+  show_more: '显示更多',
   free: (from, to) => `第 ${from}–${to} 名虚位以待。`,
   expired: '无人上榜，或数据已过期。',
   you: '我的排名',

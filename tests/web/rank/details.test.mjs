@@ -85,6 +85,89 @@ describe('rows', () => {
   })
 })
 
+describe('links', () => {
+  it('whole row is the link of its name', async (t) => {
+    for (const layout of ['full', 'list', 'compact']) {
+      const page = await open(t, boardOf(members(5)), {
+        body: element(`period="week" user="m5" layout="${layout}" member-url="/u/{user}"`),
+        winners: { boards: [boardOf(members(1), { closed: true })] },
+      })
+      await page.locator('[part~=winner]').waitFor()
+      const missed = await page.locator('[part~=row]:visible, [part~=winner]').evaluateAll((rows) =>
+        rows.flatMap((row) => {
+          row.scrollIntoView({ block: 'center' })
+          const { left, top, width, height } = row.getBoundingClientRect()
+          const root = /** @type {ShadowRoot} */ (row.getRootNode())
+          const points = [0.05, 0.3, 0.5, 0.7, 0.95].map((part) => [left + part * width, top + height * part])
+          return points.filter(([x, y]) => !row.contains(root.elementFromPoint(x, y)?.closest('a')))
+        }),
+      )
+      assert.deepEqual(missed, [], layout)
+      const background = () =>
+        page
+          .locator('tbody tr')
+          .nth(3)
+          .evaluate((row) => getComputedStyle(row).backgroundColor)
+      const before = await background()
+      await page.locator('tbody tr').nth(3).hover()
+      assert.notEqual(await background(), before, layout)
+    }
+  })
+
+  it('author of content is a link above that of the row', async (t) => {
+    const entries = [{ target: { id: 'a', url: 'https://example.com/a' }, author: { id: 'ada' } }]
+    const body = element('of="content" period="week" layout="list" member-url="/u/{user}"')
+    const page = await open(t, boardOf(entries), { body })
+    await page.getByRole('link', { name: 'ada' }).click()
+    await page.waitForURL(`${app.pages}/u/ada`)
+  })
+
+  it('row without a link does not react', async (t) => {
+    const page = await open(t, boardOf(members(5)), { body: element('period="week" layout="list"') })
+    await eventually(() => rowCount(page), 5)
+    const background = () =>
+      page
+        .locator('tbody tr')
+        .nth(3)
+        .evaluate((row) => getComputedStyle(row).backgroundColor)
+    const before = await background()
+    await page.locator('tbody tr').nth(3).hover()
+    assert.equal(await background(), before)
+  })
+})
+
+describe('movement on the page', () => {
+  it('row that leaves the podium fades', async (t) => {
+    let order = [0, 1, 2, 3, 4]
+    const all = members(5)
+    const page = await open(t, () => boardOf(order.map((index) => all[index])), {
+      body: element('period="week" layout="full"').replace('refresh="1"', 'refresh="0"'),
+    })
+    await eventually(() => rowCount(page), 5)
+    await page.evaluate(() => {
+      globalThis.moves = []
+      const { animate } = Element.prototype
+      Element.prototype.animate = function (frames, options) {
+        if (this.localName === 'tr')
+          globalThis.moves.push([this.querySelector('[part=name]').textContent, ...Object.keys(frames[0])])
+        return animate.call(this, frames, options)
+      }
+    })
+    // The fourth and the third change places, and the first and the second.
+    order = [1, 0, 3, 2, 4]
+    await page.evaluate(() => document.querySelector('activity-rank').reload())
+    await eventually(
+      () => page.evaluate('moves'),
+      [
+        [all[1].user.name, 'transform'],
+        [all[0].user.name, 'transform'],
+        [all[3].user.name, 'opacity'],
+        [all[2].user.name, 'opacity'],
+      ],
+    )
+  })
+})
+
 describe('time left', () => {
   it('time until the end is counted down by the minute', async (t) => {
     const page = await app.open(t, element('period="week" refresh="0"').replace(' refresh="1"', ''), {
@@ -164,6 +247,25 @@ describe('own row', () => {
     assert.ok(y >= 0 && y + height <= 600, `${y}`)
     await page.evaluate('scrollTo(0, 0)')
     await eventually(() => pinned(page), false)
+  })
+
+  it('own row is pinned from the list on, with its mark', async (t) => {
+    const standing = { ...boardOf([], { total: 128 }), user: { id: 'you' }, rank: 23, score: 41, next: null }
+    const viewport = { width: 768, height: 500 }
+    const body = `<style>main { padding-block-start: 100px }</style>${element('period="week" user="you" winners="none"')}`
+    const before = (page) => answer(page, { board: boardOf(members(10), { total: 128 }), standing })
+    const page = await app.open(t, body, { before, viewport, reducedMotion: 'reduce' })
+    await eventually(() => page.locator('[part=own] [part=you]').textContent(), 'You')
+    // The podium is in sight, the list is not.
+    const podium = await box(page, 'tbody [part~=first]')
+    assert.ok(podium.y + podium.height > 400)
+    assert.ok((await box(page, '[part=own]')).y > 500)
+    await page.evaluate('scrollTo(0, 300)')
+    await eventually(async () => {
+      const { y, height } = await box(page, '[part=own]')
+      return y + height <= 500 && y > (await box(page, 'tbody tr:nth-child(4)')).y
+    }, true)
+    assert.equal(await page.locator('[part~=own-row]').count(), 0)
   })
 
   it('own row below the board is pinned', async (t) => {

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
+import { PNG } from 'pngjs'
+
 import { eventually, layoutShift, names, scrollWidth, violations } from '../support.mjs'
 import { answer, app, attribute, boardOf, box, element, members, rowCount, targets, text } from './support.mjs'
 
@@ -84,6 +86,15 @@ describe('layouts', () => {
     assert.equal(await page.locator(`${row(1)} [part=unit]`).innerText(), 'points')
   })
 
+  it('podium begins below the heading at all widths', async (t) => {
+    for (const width of [240, 320, 390, 600]) {
+      const page = await open(t, width, 'layout="podium"', { entries: members(3) })
+      await eventually(() => rowCount(page), 3)
+      const [rows, first] = await Promise.all(['[part=rows]', row(1)].map((selector) => box(page, selector)))
+      assert.ok(first.y - rows.y < 24, `${width}: ${first.y - rows.y}`)
+    }
+  })
+
   it('layout podium requests three rows and no winners', async (t) => {
     let urls = []
     const before = async (page) => (urls = await answer(page, { board: boardOf(members(3)), winners: WINNERS }))
@@ -154,17 +165,39 @@ describe('sizes', () => {
   /** The heights that docs/embedding.md names. */
   it('height follows from layout, rows and user', async (t) => {
     for (const [width, attributes, height] of /** @type {[number, string, number][]} */ ([
-      [240, 'user="you"', 49],
-      [390, 'user="you"', 52],
-      [768, 'user="you"', 57.2],
-      [390, '', 46.5],
-      [390, 'user="you" winners="none"', 50.6],
-      [390, 'user="you" limit="4"', 32.5],
+      [240, 'user="you"', 51.5],
+      [390, 'user="you"', 54.5],
+      [768, 'user="you"', 59.7],
+      [390, '', 49],
+      [390, 'user="you" winners="none"', 53.1],
+      [390, 'user="you" limit="4"', 35],
     ])) {
       const page = await open(t, width, attributes, { entries: members(3) })
       await eventually(() => rowCount(page), 3)
       const measured = (await box(page, 'activity-rank')).height / 16
       assert.equal(Math.round(measured * 10) / 10, height, `${width} ${attributes}`)
+    }
+  })
+
+  /** A step of the podium ends where it will be, and rows are only below it. */
+  it('skeleton has the layout of the board', async (t) => {
+    const gate = new Promise(() => {})
+    const lineAt = async (page, x, y) => {
+      const { data, width } = PNG.sync.read(await page.locator('[part=rows]').screenshot())
+      const index = 4 * (Math.round(y) * width + Math.round(x * width))
+      return data[index] < 250
+    }
+    for (const [width, attributes, y, expected] of /** @type {[number, string, number, boolean][]} */ ([
+      [768, '', 16.75 - 2, true],
+      [768, '', 16.75 - 6, false],
+      [768, '', 16.75 + 1.5, true],
+      [768, 'layout="list"', 3.5, true],
+      [768, 'layout="list"', 16.75 - 2, false],
+      [390, 'layout="podium"', 14, true],
+    ])) {
+      const page = await open(t, width, attributes, { gate })
+      await page.locator('section.loading').waitFor()
+      assert.equal(await lineAt(page, 0.5, y * 16), expected, `${width} ${attributes} ${y}`)
     }
   })
 
@@ -229,12 +262,13 @@ describe('accessibility', () => {
     for (const [width, layout] of LAYOUTS) {
       it(`${layout}, ${width} pixels, ${colorScheme}: axe`, async (t) => {
         const content = [
+          `<style>:root { color-scheme: ${colorScheme} }</style>`,
           element('period="week" user="you"'),
           element('period="week" user="m2"'),
           element('period="week" of="authors" user="m5"'),
           element('layout="podium"'),
         ].join('')
-        const page = await open(t, width, '', { content, colorScheme, viewport: { width, height: 4000 } })
+        const page = await open(t, width, '', { content, viewport: { width, height: 4000 } })
         await eventually(() => rowCount(page), 40)
         await page.locator('[part=details]').nth(2).getByText('points to rank').waitFor()
         await page.locator('[part~=winner]').nth(5).waitFor()
@@ -244,7 +278,7 @@ describe('accessibility', () => {
 
     it(`content and empty boards pass axe, ${colorScheme}`, async (t) => {
       for (const entries of [targets(5), []]) {
-        const page = await open(t, 768, 'of="content"', { entries, colorScheme })
+        const page = await open(t, 768, `of="content" theme="${colorScheme}"`, { entries })
         await (entries.length ? page.locator('[part=author]').nth(4) : page.getByText('Nothing yet.')).waitFor()
         assert.deepEqual(await violations(page, 'activity-rank'), [])
       }
