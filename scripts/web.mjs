@@ -35,19 +35,24 @@ const VENDOR = [
 ]
 const ELEMENT = /^activity-[a-z]+\.js$/
 
-/** Keeps of a language file the texts of the elements: pages have theirs in the same file. */
-const elementTexts = {
+/**
+ * Keeps of a language file the texts of an element: others and pages have theirs in the same file.
+ * @param {string} file below web/elements
+ * @returns {import('esbuild').Plugin}
+ */
+const elementTexts = (file) => ({
   name: 'element-texts',
   /** @param {import('esbuild').PluginBuild} bundle */
   setup(bundle) {
+    const names = file === 'activity-climb.js' ? 'elements, climb' : 'elements'
     bundle.onLoad({ filter: /\/web\/languages\/[^/]+\.js$/ }, async ({ path }) => {
       if (basename(path) === 'index.js') return
-      const stdin = { contents: `export { elements } from './${basename(path)}'`, resolveDir: dirname(path) }
+      const stdin = { contents: `export { ${names} } from './${basename(path)}'`, resolveDir: dirname(path) }
       const { outputFiles } = await build({ stdin, bundle: true, format: 'esm', write: false })
       return { contents: outputFiles[0].text }
     })
   },
-}
+})
 
 /** Minifies the styles of the elements, which are texts of modules. */
 const elementStyles = {
@@ -76,7 +81,7 @@ export async function bundleElement(file) {
     target: 'es2022',
     sourcemap: 'external',
     write: false,
-    plugins: [elementTexts, elementStyles],
+    plugins: [elementTexts(file), elementStyles],
   })
   const text = (/** @type {string} */ end) => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? ''
   return { code: text('.js'), map: text('.map') }

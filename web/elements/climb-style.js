@@ -2,51 +2,47 @@
 
 export const climb = `
 section {
-  --gold: var(--activity-rank-first, #ffd147);
-  --silver: var(--activity-rank-second, #c9d3dd);
-  --bronze: var(--activity-rank-third, #eaa97a);
   min-block-size: 15em;
+  font-variant-numeric: tabular-nums;
   padding: 1.25em 1.25em 0;
 }
 [part=content] { display: grid; grid-template: auto 1fr / 7.5em minmax(0, 1fr) minmax(0, 22em); gap: .5em 1.25em; align-items: center }
-[part~=first] { --metal: var(--gold) }
-[part~=second] { --metal: var(--silver) }
-[part~=third] { --metal: var(--bronze) }
-[part~=place] { position: relative; grid-row: 1 / 3; inline-size: 7.5em; block-size: 7.5em; }
+[part~=first] { --metal: var(--activity-rank-first, #ffd147) }
+[part~=second] { --metal: var(--activity-rank-second, #c9d3dd) }
+[part~=third] { --metal: var(--activity-rank-third, #eaa97a) }
+[part~=place] { position: relative; grid-row: 1 / 3; inline-size: 7.5em; block-size: 7.5em }
 /* The text is on an opaque background, so that its contrast is known. */
-[part~=place] p { position: absolute; inset: 8%; border-radius: 50%; background: light-dark(color-mix(in oklab, var(--metal, var(--background)) 30%, var(--background)), var(--background)); display: flex; flex-direction: column; align-items: center; justify-content: center; line-height: 1.1 }
-[part=rank] { color: light-dark(var(--text), var(--metal, var(--text))); font-size: 2.25em; font-weight: 800; letter-spacing: -.02em; font-variant-numeric: tabular-nums }
-[part=of] { font-size: .8125em; color: var(--muted) }
-[part~=first] [part=of], [part~=second] [part=of], [part~=third] [part=of] { color: inherit }
+[part~=place] p { position: absolute; inset: 8%; border-radius: 50%; background: color-mix(in oklab, var(--metal, var(--base)) 25%, var(--base)); display: flex; flex-direction: column; align-items: center; justify-content: center; line-height: 1.1 }
+[part=rank] { font-size: 2.25em; font-weight: 800 }
+[part=of] { font-size: .8125em }
 [part=ring] { display: block; inline-size: 100%; rotate: -90deg }
 [part=ring] circle { fill: none; stroke-width: 6 }
 [part=track] { stroke: color-mix(in srgb, var(--text) 12%, transparent) }
-[part=rest] { stroke: var(--accent); stroke-linecap: round; transition: stroke-dashoffset .6s }
+[part=rest] { stroke: var(--accent); stroke-linecap: round }
 [part=words] { grid-row: 1 / 3; display: grid; gap: .5em; align-content: center; justify-items: start; min-inline-size: 0; block-size: 12.5em }
 .pending { visibility: hidden }
 [part=title] { font-size: .875em; color: var(--muted) }
-[part=next] { font-size: 1.25em; line-height: 1.3; font-weight: 650; text-wrap: balance; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden }
+[part=next] { font-size: 1.25em; line-height: 1.3; font-weight: 650; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden }
 [part=facts] { display: flex; flex-wrap: wrap; gap: .25em .75em; align-items: center; max-inline-size: 100%; max-block-size: 3.25em; overflow: hidden; font-size: .875em }
 [part=facts] > :empty { display: none }
 [part=facts] .short { display: none }
-[part=level] { max-inline-size: 12em; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; padding-inline: .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 12%, var(--background)); font-weight: 600 }
-[part~=movement] { font-weight: 600; font-variant-numeric: tabular-nums }
-[part~=up] { color: light-dark(#1a6b2f, #7fd694) }
-[part~=down] { color: light-dark(#a3231b, #ff9a90) }
+[part=level] { max-inline-size: 12em; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; padding-inline: .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 12%, var(--base)); font-weight: 600 }
+[part~=movement] { font-weight: 600 }
+[part~=up] { color: oklch(from var(--ink) l calc(.45 * l * (1.2 - l)) 150) }
+[part~=down] { color: oklch(from var(--ink) l calc(.45 * l * (1.2 - l)) 25) }
 [part=left] { color: var(--muted) }
 [part=share] { min-block-size: 2.25em; padding-inline: 1em; border-color: var(--line); font-size: .875em; font-weight: 600; color: var(--accent) }
 [part=share]:hover { background: color-mix(in srgb, var(--accent) 10%, transparent) }
 [part=share]:disabled { opacity: .5 }
 [part=ladder] { grid-row: 1 / 3; grid-column: 3; display: grid; align-content: center; min-block-size: 12.5em; margin: 0; padding: 0; list-style: none }
 [part~=rung] { display: grid; grid-template-columns: 2.25em minmax(0, 1fr) auto; gap: .5em; align-items: center; block-size: 2.5em; padding-inline: .5em; border-radius: var(--radius) }
-[part~=own] { background: color-mix(in srgb, var(--accent) 13%, var(--background)); font-weight: 600 }
-[part=number] { text-align: center; color: var(--muted); font-variant-numeric: tabular-nums }
+[part~=own] { background: color-mix(in srgb, var(--accent) 13%, var(--base)); font-weight: 600 }
+[part=number] { text-align: center; color: var(--muted) }
 [part~=own] [part=number] { color: inherit }
-[part=score] { font-variant-numeric: tabular-nums }
 .name { display: flex; gap: .5em; align-items: center; min-inline-size: 0 }
 [part=name] { min-inline-size: 0; overflow: hidden; color: inherit; text-decoration: none; text-overflow: ellipsis; white-space: nowrap }
 a[part=name]:hover { text-decoration: underline; text-underline-offset: .2em }
-[part=you] { flex: none; padding-inline: .5em; border-radius: 1em; font-size: .8125em; color: var(--background); background: var(--accent) }
+[part=you] { flex: none; padding-inline: .5em; border-radius: 1em; font-size: .8125em; color: var(--base); background: var(--accent) }
 [part=avatar] {
   position: relative;
   flex: none;
@@ -58,15 +54,12 @@ a[part=name]:hover { text-decoration: underline; text-underline-offset: .2em }
   font-weight: 600;
   line-height: 2.5em;
   text-align: center;
-  color: light-dark(#1b2330, #e4e9ef);
-  background: light-dark(hsl(var(--hue) 55% 86%), hsl(var(--hue) 30% 30%));
 }
-[part=avatar] img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: cover; background: var(--background) }
-[part~=way] { grid-template-columns: minmax(0, 1fr) auto; padding-inline: 1em; background: color-mix(in srgb, var(--accent) 7%, var(--background)); font-weight: 600 }
+[part=avatar] img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: cover; background: var(--base) }
+[part~=way] { grid-template-columns: minmax(0, 1fr) auto; padding-inline: 1em; background: color-mix(in srgb, var(--accent) 7%, var(--base)); font-weight: 600 }
 [part~=way] + [part~=way] { margin-block-start: .375em }
 [part~=way] [part=score] { color: var(--accent) }
 .loading [part=content] > * { border-radius: var(--radius); background: var(--line) }
-.loading [part~=place] { border-radius: 50% }
 .loading [part=content] > * > * { visibility: hidden }
 @container (max-inline-size: 44em) {
   section { min-block-size: 26.5em }
@@ -92,7 +85,6 @@ a[part=name]:hover { text-decoration: underline; text-underline-offset: .2em }
   [part=ladder] { grid-row: 3; grid-column: 1 }
 }
 @media print { [part=share] { display: none } }
-@media (prefers-reduced-motion: reduce) { [part=rest] { transition: none } }
 @media (forced-colors: active) {
   [part=rest] { stroke: Highlight }
   [part=track] { stroke: GrayText }

@@ -1,7 +1,8 @@
 // <activity-climb>: a member's way up a board: the rank, the neighbours on a ladder, and what to do next.
 
+import { climb as english } from '../languages/en.js'
 import { climb } from './climb-style.js'
-import { avatarOf, baseOf, make, nameOf, reflecting, twoForms, write } from './dom.js'
+import { avatarOf, baseOf, make, nameOf, pageOf, reflecting, twoForms, write } from './dom.js'
 import { nextSteps, waysIn } from './next.js'
 import { Panel } from './panel.js'
 import { panel } from './panel-style.js'
@@ -58,7 +59,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
     fetchOf: () => this.#fetch,
     clear: () => this.#clear(),
     show: (standing, language) => this.#show(standing, language),
-    label: ({ texts }) => texts.climb,
+    label: ({ climb = english }) => climb.label,
     failed: 'no_member',
   })
 
@@ -130,7 +131,11 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
     this.#standing = this.#before = undefined
     this.#rungs.clear()
     this.#ladder.replaceChildren()
-    this.#watchFacts()
+    try {
+      this.#watchFacts()
+    } catch {
+      // The panel reports an invalid `src`.
+    }
   }
 
   #watch(url, fetch = this.#fetch) {
@@ -168,19 +173,19 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
   #show(standing, language) {
     const before = this.#before
     const { period, rank, total, around } = standing
-    const { texts, number } = language
+    const { texts, number, climb: own = english } = language
     this.#standing = standing
     this.#language = language
     this.#watchFacts()
     if (!rank) this.#watchLast(period)
     this.#place.part = `place${MEDALS[rank] ?? ''}`
     write(this.#rank, rank ? texts.place(number(rank)) : '–')
-    write(this.#of, texts.of_total(number(total)))
+    write(this.#of, own.of_total(number(total)))
     if (rank) this.#showLadder(around, language)
     else this.#rungs.clear()
     this.#showFacts(standing, language)
     this.#tick()
-    write(this.#share, texts.share)
+    write(this.#share, own.share)
     this.#share.hidden = !rank
     this.#before = { id: period.id, rank }
     if (before?.id !== period.id || before.rank === rank) return
@@ -191,7 +196,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
 
   /** Shows level, streak, movement, and what to do next. */
   #showFacts(standing, language) {
-    const { texts, number } = language
+    const { texts, number, climb: own = english } = language
     const { rank, previous_rank, next, around, period, score } = standing
     const { user, streak } = this.#card?.state.data ?? {}
     const rules = this.#health?.state.data?.configured?.rules ?? {}
@@ -200,7 +205,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
     const isPending = sources.some((source) => source && !source.state.data && !source.state.failure)
     this.#words.classList.toggle('pending', isPending)
     write(this.#level, user?.level?.name ?? '')
-    write(this.#streak, streak?.current ? texts.days_streak(streak.current, number(streak.current)) : '')
+    write(this.#streak, streak?.current ? own.days_streak(streak.current, number(streak.current)) : '')
     this.#streak.className = 'lit'
     const moved = rank && previous_rank ? previous_rank - rank : 0
     this.#movement.part = `movement ${moved > 0 ? 'up' : 'down'}`
@@ -210,30 +215,31 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
 
     const used = today?.actions ?? {}
     if (!rank) return this.#showWelcome(period, rules, used, language)
-    write(this.#title, this.#isOther ? texts[period.kind] : texts.my_place[period.kind])
+    write(this.#title, this.#isOther ? texts[period.kind] : own.my_place(period.kind))
     const name = ({ user: { id, name = id } }) => name
     const above = next && around.find((entry) => entry.rank === next.rank)
     const [step] = next && !this.#isOther ? nextSteps(next.points, rules, used) : []
     const below = around.find((entry) => entry.rank > rank)
-    if (step && above) write(this.#next, texts.pass(step.action, step.count, number(step.count), name(above)))
+    if (step && above) write(this.#next, own.pass(step.action, step.count, number(step.count), name(above)))
     else if (next) write(this.#next, texts.next(next.points, number(next.points), number(next.rank)))
     else if (below) {
       const lead = Math.round((score - below.score) * 1e4) / 1e4
-      write(this.#next, this.#isOther ? texts.first : texts.lead(lead, number(lead), name(below)))
+      write(this.#next, this.#isOther ? texts.first : own.lead(lead, number(lead), name(below)))
     } else write(this.#next, texts.first)
   }
 
   /** Shows a member without points how the board is entered, and how the period before ended. */
   #showWelcome(period, rules, used, language) {
-    const { texts, number } = language
+    const { texts, number, climb: own = english } = language
     const last = this.#last?.state.data
-    const ended = last?.rank && [texts.result(number(last.rank), number(last.total)), movementOf(last, language)]
-    write(this.#title, ended ? ended.join('') : texts.enter[period.kind])
+    const risen = last?.previous_rank - last?.rank
+    const ended = last?.rank && own.result(number(last.rank), number(last.total), risen > 0 && number(risen))
+    write(this.#title, ended || own.enter(period.kind))
     const ways = this.#isOther ? [] : waysIn(rules, used)
-    write(this.#next, ways.length ? texts.ways : texts.unranked)
+    write(this.#next, ways.length ? own.ways : texts.unranked)
     const items = ways.map(({ action, points }) => {
       const score = make('span', { part: 'score' }, `+${number(points)}`)
-      return make('li', { part: 'rung way' }, make('span', {}, texts.way(action)), score)
+      return make('li', { part: 'rung way' }, make('span', {}, own.way(action)), score)
     })
     this.#ladder.replaceChildren(...items)
   }
@@ -248,7 +254,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
     const rungs = new Map()
     for (const entry of shown) {
       const rung = this.#rungs.get(entry.user.id) ?? new Rung()
-      rung.update(entry, entry.user.id === this.user, this.#isOther, language, this.#pageOf(entry.user))
+      rung.update(entry, entry.user.id === this.user, this.#isOther, language, pageOf(this.memberUrl, entry.user.id))
       rungs.set(entry.user.id, rung)
     }
     this.#rungs = rungs
@@ -291,16 +297,8 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
     )
   }
 
-  #pageOf({ id }) {
-    const template = this.memberUrl
-    const path = template?.replaceAll('{user}', encodeURIComponent(id))
-    if (!path || !URL.canParse(path, document.baseURI)) return undefined
-    const { protocol, href } = new URL(path, document.baseURI)
-    return /^https?:$/.test(protocol) ? href : undefined
-  }
-
   async #sharePicture() {
-    const { tag, texts } = this.#language
+    const { tag, climb: own = english } = this.#language
     this.#share.disabled = true
     try {
       const base = baseOf(this)
@@ -311,19 +309,13 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
       await share(this.#fetch, picture.href, `${this.user}.png`, this.#next.textContent)
     } catch (error) {
       reportError(error)
-      write(this.#next, texts.not_shared)
+      write(this.#next, own.not_shared)
     }
     this.#share.disabled = false
   }
 }
 
 const QUERY = { around: AROUND, movement: true }
-
-/** Returns the rise or the fall of a closed period in words. */
-function movementOf({ rank, previous_rank }, { texts, number }) {
-  const moved = previous_rank ? previous_rank - rank : 0
-  return moved > 0 ? texts.rose(number(moved)) : ''
-}
 
 /** A member on the ladder. */
 class Rung {
@@ -337,7 +329,7 @@ class Rung {
     this.element.append(this.#rank, this.#name, this.#score)
   }
 
-  update({ rank, user, score }, isOwn, isOther, { texts, number, compact }, page) {
+  update({ rank, user, score }, isOwn, isOther, { texts, number }, page) {
     const profile = JSON.stringify([user, isOwn, isOther, texts.me, page])
     if (this.#profile !== profile) {
       this.#profile = profile
@@ -345,7 +337,7 @@ class Rung {
       this.#name.replaceChildren(avatarOf(user), nameOf(user, 'name', page), ...you)
     }
     write(this.#rank, number(rank))
-    write(this.#score, score < 1e5 ? number(score) : compact(score))
+    write(this.#score, number(score))
     this.element.part = `rung${MEDALS[rank] ?? ''}${isOwn ? ' own' : ''}`
     this.element.ariaCurrent = isOwn ? 'true' : null
   }

@@ -50,6 +50,17 @@ export function nameOf({ id, name = id, url }, part = 'name', page = undefined) 
 }
 
 /**
+ * Returns the URL of the site's page about a member, from the template `member-url`; nothing from one that gives no web
+ * address.
+ */
+export function pageOf(template, id) {
+  const url = template?.replaceAll('{user}', encodeURIComponent(id))
+  if (!url || !URL.canParse(url, document.baseURI)) return
+  const { protocol, href } = new URL(url, document.baseURI)
+  return /^https?:$/.test(protocol) ? href : undefined
+}
+
+/**
  * Returns a base class with a property for each attribute, a string, or null without the attribute; and with a shadow
  * root that has these styles.
  * @template {string} Name

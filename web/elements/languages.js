@@ -20,7 +20,10 @@ async function load(tag) {
     const { language, script } = new Intl.Locale(tag).maximize()
     if (language === 'en') return new Language(tag, english)
     const name = LANGUAGES.find((name) => name === language || name === `${language}-${script}`)
-    if (name) return new Language(tag, (await import(`../languages/${name}.js`)).elements)
+    if (name) {
+      const { elements, climb } = await import(`../languages/${name}.js`)
+      return new Language(tag, elements, climb)
+    }
   } catch {
     // An invalid tag, or a file that failed to load.
   }
@@ -28,9 +31,11 @@ async function load(tag) {
 }
 
 class Language {
-  constructor(tag, texts) {
+  /** Texts of `<activity-climb>` are imported by it in English, so that other elements do not have them. */
+  constructor(tag, texts, climb = undefined) {
     this.tag = tag
     this.texts = texts
+    this.climb = climb
     this.number = new Intl.NumberFormat(tag, { maximumFractionDigits: 4 }).format
     this.compact = new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 }).format
   }

@@ -1,6 +1,6 @@
 // <activity-rank>: a leaderboard that updates itself.
 
-import { baseOf, reflecting, secondsOf } from './dom.js'
+import { baseOf, pageOf, reflecting, secondsOf } from './dom.js'
 import { languageOf } from './languages.js'
 import { ranking } from './ranking.js'
 import { Source } from './source.js'
@@ -349,12 +349,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
   }
 
   /** Returns the page of the site about a user; none if `member-url` gives no valid URL. */
-  #pageOf = ({ id }) => {
-    const url = this.memberUrl?.replaceAll('{user}', encodeURIComponent(id))
-    if (!url || !URL.canParse(url, document.baseURI)) return
-    const { protocol, href } = new URL(url, document.baseURI)
-    return /^https?:$/.test(protocol) ? href : undefined
-  }
+  #pageOf = ({ id }) => pageOf(this.memberUrl, id)
 
   // They are requested once there is a board, and again for each new one.
   #showWinners() {

@@ -62,16 +62,19 @@ export interface Texts {
   card: string
   no_member: string
   place(rank: string): string
-  climb: string
-  my_place: Record<'day' | 'week' | 'month' | 'year' | 'all', string>
-  enter: Record<'day' | 'week' | 'month' | 'year' | 'all', string>
+}
+
+/** The texts of `<activity-climb>`. */
+export interface ClimbTexts {
+  label: string
+  my_place(kind: string): string
+  enter(kind: string): string
   of_total(n: string): string
   pass(action: string, count: number, n: string, name: string): string
   lead(points: number, p: string, name: string): string
   way(action: string): string
   ways: string
-  result(rank: string, total: string): string
-  rose(n: string): string
+  result(rank: string, total: string, risen: string | false): string
   days_streak(days: number, n: string): string
   share: string
   not_shared: string

@@ -24,6 +24,8 @@ const ACTIONS = {
   adjust: 'Adjustment',
 }
 
+const NOW = { day: 'today', week: 'this week', month: 'this month', year: 'this year', all: 'of all time' }
+
 /** Texts of the API reference. `locale` is the name that Scalar gives this language; without one, `en`. */
 export const docs = {
   locale: 'en',
@@ -101,29 +103,20 @@ export const elements = {
   card: 'Member',
   no_member: 'Could not load the member.',
   place: (rank) => `#${rank}`,
-  climb: 'Your climb',
-  my_place: {
-    day: 'Your place today',
-    week: 'Your place this week',
-    month: 'Your place this month',
-    year: 'Your place this year',
-    all: 'Your place of all time',
-  },
-  enter: {
-    day: "Enter today's board",
-    week: "Enter this week's board",
-    month: "Enter this month's board",
-    year: "Enter this year's board",
-    all: 'Enter the board',
-  },
+}
+
+/** @type {import('../elements/types.d.ts').ClimbTexts} */
+export const climb = {
+  label: 'Your climb',
+  my_place: (kind) => `Your place ${NOW[kind]}`,
+  enter: (kind) => (kind === 'all' ? 'Enter the board' : `Enter ${NOW[kind]}'s board`),
   of_total: (n) => `of ${n}`,
   pass: (action, count, n, name) =>
     `${n} ${NOUNS[action] ? NOUNS[action] + s(count) : `× ${action}`} ${count === 1 ? 'passes' : 'pass'} ${name}`,
   lead: (points, p, name) => `You lead ${name} by ${p} point${s(points)}`,
   way: (action) => ACTIONS[action] ?? action,
   ways: 'Any of these puts you on it.',
-  result: (rank, total) => `Last time: #${rank} of ${total}`,
-  rose: (n) => `, up ${n}`,
+  result: (rank, total, risen) => `Last time: #${rank} of ${total}${risen ? `, up ${risen}` : ''}`,
   days_streak: (_days, n) => `${n}-day streak`,
   share: 'Share',
   not_shared: 'Could not draw the picture.',

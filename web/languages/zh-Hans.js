@@ -11,6 +11,8 @@ const NOUNS = {
   adjust: '积分调整',
 }
 
+const NOW = { day: '今日', week: '本周', month: '本月', year: '今年', all: '总' }
+
 export const docs = {
   locale: 'zh-CN',
   title: 'API 参考',
@@ -86,16 +88,19 @@ export const elements = {
   card: '成员',
   no_member: '成员信息加载失败。',
   place: (rank) => `#${rank}`,
-  climb: '我的排名',
-  my_place: { day: '今日排名', week: '本周排名', month: '本月排名', year: '今年排名', all: '总排名' },
-  enter: { day: '登上今日榜', week: '登上本周榜', month: '登上本月榜', year: '登上今年榜', all: '登上总榜' },
+}
+
+/** @type {import('../elements/types.d.ts').ClimbTexts} */
+export const climb = {
+  label: '我的排名',
+  my_place: (kind) => `${NOW[kind]}排名`,
+  enter: (kind) => `登上${NOW[kind]}榜`,
   of_total: (n) => `共 ${n} 人`,
   pass: (action, _count, n, name) => `再${NOUNS[action] ?? action} ${n} 次，超过 ${name}`,
   lead: (_points, p, name) => `领先 ${name} ${p} 分`,
   way: (action) => NOUNS[action] ?? action,
   ways: '完成任意一项即可上榜。',
-  result: (rank, total) => `上一期：第 ${rank} 名，共 ${total} 人`,
-  rose: (n) => `，上升 ${n} 名`,
+  result: (rank, total, risen) => `上一期：第 ${rank} 名，共 ${total} 人${risen ? `，上升 ${risen} 名` : ''}`,
   days_streak: (_days, n) => `连续活跃 ${n} 天`,
   share: '分享',
   not_shared: '图片生成失败。',
