@@ -211,7 +211,7 @@ describe('members', () => {
     await eventually(async () => (await rowOf(page, 'Standings', 'Day'))[1], '9')
     await button(page, 'Undo the adjustment of +7 points').click()
     await answer(page, { Reason: 'By mistake' }, 'Undo')
-    await eventually(() => news(page), 'adjustment undone (-7 points).')
+    await eventually(() => news(page), 'adjustment undone (−7 points).')
     assert.equal(await app.score(user), 2)
     await eventually(() => button(page, 'Undo the adjustment of +7 points').count(), 0)
     const { entries } = await app.request('GET', '/v1/moderation?limit=2')
@@ -388,6 +388,68 @@ describe('numbers', () => {
       sum.reduce((total, value) => total + value, 0),
       days[0].points,
     )
+  })
+
+  it('only whole days are compared and drawn whole', async (t) => {
+    const date = (ago) => day(-ago).slice(0, 10)
+    const stats = Array.from({ length: 15 }, (_, ago) => ({
+      date: date(ago),
+      ...{ active: ago > 7 ? 4 : 3, activities: 0, points: 0, new: 0, actions: {} },
+    }))
+    const before = (page) =>
+      page.route('**/v1/stats?*', (route) => route.fulfill({ json: { timezone: 'UTC', days: stats, as_of: null } }))
+    const page = await openAdmin(t, app, '#numbers/7', { before, colorScheme: 'light' })
+    const tile = await page.locator('.tiles > div').first().innerText()
+    assert.match(tile, /^Active members a day\s+3\s+−25% vs\. the period before$/)
+    await page.getByText('Active members as a table').press('Enter')
+    const [today] = await card(page, 'Active members').locator('tbody th').allInnerTexts()
+    assert.match(today, / \(so far\)$/)
+    const canvas = card(page, 'Active members').locator('canvas')
+    await canvas.waitFor()
+    // The line is level. The one to today has gaps.
+    const lengths = await canvas.evaluate((canvas) => {
+      const { width, height } = canvas
+      const { data } = canvas.getContext('2d').getImageData(0, 0, width, height)
+      const rows = Array.from({ length: height }, (_, y) => {
+        const pixels = Array.from({ length: width }, (_, x) =>
+          data.subarray(4 * (y * width + x), 4 * (y * width + x) + 3).join(),
+        )
+        return pixels.map((pixel) => (pixel === '0,121,107' ? '#' : ' ')).join('')
+      })
+      const [line] = rows.sort((a, b) => b.replaceAll(' ', '').length - a.replaceAll(' ', '').length)
+      return line
+        .trim()
+        .split(/ +/)
+        .map(({ length }) => length)
+    })
+    assert.ok(lengths[0] > 100 && lengths.length > 5 && Math.max(...lengths.slice(1)) < 10, lengths.join())
+  })
+
+  it('chart is readable in forced colours', async (t) => {
+    const page = await openAdmin(t, app, '#numbers/7', { forcedColors: 'active', colorScheme: 'dark' })
+    const canvas = card(page, 'Points by action').locator('canvas')
+    await canvas.waitFor()
+    /** Returns the number of colours of large areas. */
+    const colors = () =>
+      canvas.evaluate((canvas) => {
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+        const counts = {}
+        for (let at = 0; at < data.length; at += 4) {
+          const pixel = data.slice(at, at + 4).join()
+          counts[pixel] = (counts[pixel] ?? 0) + 1
+        }
+        return Object.values(counts).filter((count) => count > 200).length
+      })
+    // The background, text and lines, and two actions.
+    await eventually(async () => (await colors()) >= 4, true)
+    const area = card(page, 'Active members').locator('canvas')
+    const isSolid = await area.evaluate((canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+      let solid = 0
+      for (let at = 3; at < data.length; at += 4) if (data[at] === 255) solid++
+      return solid > data.length / 40
+    })
+    assert.equal(isSolid, false)
   })
 
   it('range is part of the hash', async (t) => {

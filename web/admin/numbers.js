@@ -21,10 +21,11 @@ export async function numbersView(context, argument) {
   const { api, texts, format, signal } = context
   const range = RANGES.find((days) => String(days) === argument) ?? 30
   const to = await today(context)
-  // The days before are compared with.
+  // Today is not over: the days before it are compared with as many before them.
   /** @type {Stats} */
-  const stats = await api.get(`/v1/stats?from=${addDays(to, 1 - 2 * range)}&to=${to}`, signal)
-  const [days, earlier] = [stats.days.slice(0, range), stats.days.slice(range)]
+  const stats = await api.get(`/v1/stats?from=${addDays(to, -2 * range)}&to=${to}`, signal)
+  const days = stats.days.slice(0, range)
+  const [whole, earlier] = [stats.days.slice(1, range + 1), stats.days.slice(range + 1)]
   const ordered = [...days].reverse()
   const dates = ordered.map(({ date }) => date)
   const links = RANGES.map((days) => {
@@ -34,7 +35,11 @@ export async function numbersView(context, argument) {
   })
   const ranges = make('nav', { className: 'segments', ariaLabel: texts.numbers.range }, ...links)
   /** @type {Content[]} */
-  const parts = [heading(texts.sections.numbers, ranges), tiles(context, days, earlier)]
+  const parts = [
+    heading(texts.sections.numbers, ranges),
+    tiles(context, whole, earlier),
+    note(texts.numbers.whole_days(format.day(whole[range - 1].date), format.day(whole[0].date))),
+  ]
   const hasJournal = days.some(({ activities }) => activities !== undefined)
   if (days.some(({ active }) => active !== undefined)) {
     const values = ordered.map(({ active = null }) => active)

@@ -167,6 +167,8 @@ export interface Texts {
     others: string
     before: string
     no_before: string
+    whole_days: (from: string, to: string) => string
+    so_far: (day: string) => string
     chart: (title: string) => string
     table: (title: string) => string
     as_of: (time: string) => string

@@ -414,6 +414,8 @@ export const admin = {
     others: 'Others',
     before: 'vs. the period before',
     no_before: 'No earlier numbers',
+    whole_days: (from, to) => `Whole days: ${from} – ${to}. Today is not over, so charts show it lighter and dashed.`,
+    so_far: (day) => `${day} (so far)`,
     chart: (title) => `Chart: ${title}. The table below has the same numbers.`,
     table: (title) => `${title} as a table`,
     as_of: (time) => `Points and new members as of ${time}.`,

@@ -395,6 +395,8 @@ export const admin = {
     others: '其他',
     before: '与上一时段相比',
     no_before: '没有更早的数据',
+    whole_days: (from, to) => `仅统计完整的日期：${from} – ${to}。今天尚未结束，在图表中以浅色和虚线显示。`,
+    so_far: (day) => `${day}（截至目前）`,
     chart: (title) => `图表：${title}。下方表格包含相同的数据。`,
     table: (title) => `${title}（表格）`,
     as_of: (time) => `积分和新成员数据截至 ${time}。`,
