@@ -161,6 +161,28 @@ describe('members', () => {
     assert.deepEqual(await page.locator('.facts .badge').allInnerTexts(), ['Frozen'])
   })
 
+  it('unknown member is reported, and may be frozen', async (t) => {
+    const page = await openAdmin(t, app, `#member/${user}`)
+    await page.getByText('There is no member with this ID').waitFor()
+    assert.equal(await page.locator('#view .card').count(), 0)
+    assert.equal(await button(page, 'Erase').count(), 0)
+    await button(page, 'Freeze').click()
+    await answer(page, { Reason: 'Automated' }, 'Freeze')
+    await eventually(() => page.locator('.facts .badge').allInnerTexts(), ['Frozen'])
+    await go(page, '#target/no-such-target')
+    await page.getByText('The target no-such-target is not registered.').waitFor()
+    assert.equal(await button(page, 'Retry').count(), 0)
+  })
+
+  it('dialog names the member and the id', async (t) => {
+    const page = await openAdmin(t, app, '#member/kim')
+    for (const action of ['Hide', 'Freeze', 'Adjust points', 'Erase']) {
+      await button(page, action).click()
+      await page.getByRole('dialog', { name: `${action}: Kim (kim)`, exact: true }).waitFor()
+      await page.keyboard.press('Escape')
+    }
+  })
+
   it('points load page after page', async (t) => {
     await app.count(Array.from({ length: 25 }, (_, n) => ({ user, action: 'like', target: `t${n}` })))
     await app.runCron()
@@ -490,9 +512,21 @@ describe('health', () => {
     assert.equal(await tile('Store latency'), '12 ms')
     assert.match(await tile('Circuit breaker'), /^Open\s+The store does not respond$/)
     assert.match(await tile('Outbox entries'), /^3\s+Oldest: 2 hours$/)
-    assert.match(await tile('Queue delay'), /^5 minutes\s+Last delivery: \d+ days ago$/)
+    assert.match(await tile('Outage queue'), /^Waited 5 minutes\s+Last emptied \d+ days ago$/)
     assert.equal(await tile('Version'), '1.2.3')
     assert.match(await tile('Commands since'), /^1,234\s+Up for 2 hours, all clients of the store$/)
+  })
+
+  it('unused queue differs from one that is not bound', async (t) => {
+    const page = await openAdmin(t, app, '#audit', { status: { ...status, queue: null } })
+    const queue = () => page.locator('.tiles > div', { hasText: 'Outage queue' }).locator('dd').innerText()
+    await go(page, '#health')
+    assert.match(await queue(), /^Unused\s+Not bound$/)
+    const health = await (await fetch(`${app.url}/healthz`)).json()
+    health.configured.bound.push('queue')
+    await page.route('**/healthz', (route) => route.fulfill({ json: health }))
+    await button(page, 'Refresh').click()
+    await eventually(async () => /^Unused\s+No activity has waited yet$/.test(await queue()), true)
   })
 
   it('commands of today are an estimate', async (t) => {
@@ -614,6 +648,31 @@ describe('webhooks', () => {
     await page.getByRole('button', { name: 'Retry: period.closed, example.com' }).click()
     await eventually(() => news(page), 'period.closed: Pending')
     await eventually(() => page.locator('.feed .badge').innerText(), 'Pending')
+  })
+
+  it('only failed deliveries are retried', async (t) => {
+    const deliveries = ['pending', 'delivered', 'failed', 'dropped'].map((state) => ({ ...delivery, id: state, state }))
+    const before = (page) =>
+      page.route('**/v1/webhooks/deliveries?*', (route) => route.fulfill({ json: { deliveries, next: null } }))
+    const page = await openAdmin(t, app, '#webhooks', { before })
+    const items = page.locator('.feed li')
+    assert.deepEqual(
+      await items
+        .filter({ has: page.getByRole('button') })
+        .locator('.badge')
+        .allInnerTexts(),
+      ['Failed'],
+    )
+  })
+
+  it('unavailable store can be retried', async (t) => {
+    const page = await openAdmin(t, app, '#audit')
+    const problem = { title: 'The store is unavailable', status: 503 }
+    await page.route('**/v1/events', (route) => route.fulfill({ status: 503, json: problem }))
+    await go(page, '#events')
+    await page.unroute('**/v1/events')
+    await button(page, 'Retry').click()
+    await button(page, 'New event').waitFor()
   })
 
   it('deployment without webhooks is explained', async (t) => {

@@ -1,7 +1,7 @@
 // The admin page: signs in with a service key, and opens the view of the URL's hash.
 
 /** @import { Context, Texts } from './types.js' */
-/** @typedef {(context: Context, argument: string) => Promise<Node>} View */
+/** @typedef {(context: Context, argument: string) => Promise<HTMLElement>} View */
 
 import { $, make } from '../page/dom.js'
 import { startTheme } from '../page/theme.js'
@@ -101,7 +101,7 @@ async function open({ isSame = false, isFirst = false } = {}) {
   const key = /** @type {Api} */ (api)
   /** @type {Context} */
   const context = { api: key, texts, format, signal, announce, reload: () => open({ isSame: true }) }
-  /** @type {Node} */
+  /** @type {HTMLElement} */
   let content
   try {
     content = await VIEWS[name](context, argument)
@@ -110,8 +110,10 @@ async function open({ isSame = false, isFirst = false } = {}) {
       if (signal.aborted) return
       throw error
     }
-    const retry = make('button', { type: 'button', onclick: () => open() }, texts.retry)
-    content = make('div', {}, make('h1', { tabIndex: -1 }, texts.sections[section]), problem(context, error), retry)
+    content = make('div', {}, make('h1', { tabIndex: -1 }, texts.sections[section]), problem(context, error))
+    // A request that the service refused would be refused again.
+    const mayPass = error.status === 0 || error.status === 429 || error.status >= 500
+    if (mayPass) content.append(make('button', { type: 'button', onclick: () => open() }, texts.retry))
   }
   if (signal.aborted) return
   view.replaceChildren(content)

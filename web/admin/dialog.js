@@ -1,4 +1,4 @@
-// Dialogs that ask for what a request needs, and show what the service refused.
+// Dialogs with the fields of a request, which show why the service refused it.
 
 /** @import { Content } from './parts.js' */
 /** @import { Context, Field } from './types.js' */
@@ -18,7 +18,7 @@ export const reasonField = (/** @type {Context} */ { texts }) => ({
 })
 
 /**
- * Asks in a dialog, and sends the values until the service accepts them. Returns what `send` returned, or null if the
+ * Opens a dialog, and sends its values until the service accepts them. Returns the result of `send`, or null if the
  * moderator cancelled.
  * @template Result
  * @param {Context} context
@@ -31,7 +31,7 @@ export const reasonField = (/** @type {Context} */ { texts }) => ({
  * @param {(values: Record<string, string>) => Promise<Result>} options.send
  * @returns {Promise<Result | null>}
  */
-export function ask(context, { title, content = [], fields, submit, isDanger = false, send }) {
+export function openForm(context, { title, content = [], fields, submit, isDanger = false, send }) {
   const { texts } = context
   const inputs = fields.map((field) => ({ field, input: inputOf(field) }))
   const failure = make('div', {})

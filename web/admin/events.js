@@ -6,14 +6,14 @@
 
 import { make } from '../page/dom.js'
 import { path } from './api.js'
-import { ask } from './dialog.js'
+import { openForm } from './dialog.js'
 import { badge, button, code, feed, heading, note, outward, time } from './parts.js'
 
 const KINDS = /** @type {const} */ ({ coming: '', running: 'good', settling: 'warn', final: '' })
 
 /**
  * @param {Context} context
- * @returns {Promise<Node>}
+ * @returns {Promise<HTMLElement>}
  */
 export async function eventsView(context) {
   const { api, texts, signal } = context
@@ -121,7 +121,7 @@ async function edit(context, update, event) {
     ? []
     : [{ name: 'id', label: texts.id, hint: texts.events.id_hint, required: true, maxLength: 64 }]
   /** @type {SiteEvent | null} */
-  const answer = await ask(context, {
+  const answer = await openForm(context, {
     title: event ? `${texts.events.change}: ${event.title}` : texts.events.add,
     fields: [...identity, ...fieldsOf(context, event)],
     submit: texts.save,
@@ -236,7 +236,7 @@ const pairs = (text) =>
  */
 async function remove(context, update, { id, title }) {
   const { api, texts, announce } = context
-  const answer = await ask(context, {
+  const answer = await openForm(context, {
     title: `${texts.delete}: ${title}`,
     content: [make('p', {}, texts.events.delete_effect)],
     fields: [{ name: 'confirmation', label: texts.type_to_confirm(id), required: true, expected: id }],
@@ -253,14 +253,14 @@ async function remove(context, update, { id, title }) {
 }
 
 /**
- * Asks for a definition, and shows the commands that count the event again by it.
+ * Opens a form with a definition, and shows the commands that count the event again by it.
  * @param {Context} context
  * @param {SiteEvent} event
  */
 async function recount(context, event) {
   const { api, texts, announce, signal } = context
   const url = path`/v1/events/${event.id}/recount`
-  const definition = await ask(context, {
+  const definition = await openForm(context, {
     title: `${texts.events.recount}: ${event.title}`,
     content: [make('p', {}, texts.events.recount_effect)],
     fields: fieldsOf(context, event),
@@ -277,7 +277,7 @@ async function recount(context, event) {
     `cat > event.json <<'END'\n${JSON.stringify(definition)}\nEND`,
     `activity-rank recount --event='${event.id}' --definition event.json --dry-run`,
   ].join('\n')
-  const copied = await ask(context, {
+  const copied = await openForm(context, {
     title: texts.events.recount_title(event.title),
     content: [make('p', {}, texts.events.recount_commands), make('pre', { tabIndex: 0 }, commands)],
     fields: [],

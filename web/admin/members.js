@@ -8,7 +8,7 @@ import { rowsOf, searchView } from './search.js'
 
 /**
  * @param {Context} context
- * @returns {Promise<Node>}
+ * @returns {Promise<HTMLElement>}
  */
 export async function membersView(context) {
   const { api, texts, format, signal } = context

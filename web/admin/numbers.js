@@ -15,7 +15,7 @@ const COLORS = 6
 /**
  * @param {Context} context
  * @param {string} argument days of the range
- * @returns {Promise<Node>}
+ * @returns {Promise<HTMLElement>}
  */
 export async function numbersView(context, argument) {
   const { api, texts, format, signal } = context

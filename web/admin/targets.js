@@ -29,7 +29,7 @@ const contentPeriods = async ({ api, signal }) => (await api.health(signal)).con
 
 /**
  * @param {Context} context
- * @returns {Promise<Node>}
+ * @returns {Promise<HTMLElement>}
  */
 export async function targetsView(context) {
   const { texts, format } = context
@@ -50,7 +50,7 @@ export async function targetsView(context) {
 /**
  * @param {Context} context
  * @param {string} id
- * @returns {Promise<Node>}
+ * @returns {Promise<HTMLElement>}
  */
 export async function targetView(context, id) {
   const { api, texts, signal } = context
@@ -62,9 +62,10 @@ export async function targetView(context, id) {
     attempt(context, () => standingsOf(context, id)),
     attempt(context, () => historyOf(context, ({ target }) => target?.id === id)),
   ])
-  const name = state.target.title ?? id
+  const { title: name } = state.target
   const flags = flagButtons(context, {
     url: `${url}/moderation`,
+    id,
     name,
     state: { hidden: state.hidden },
     flags: ['hidden'],
@@ -72,6 +73,7 @@ export async function targetView(context, id) {
   const remove = removeButton(context, {
     url,
     id,
+    name,
     label: texts.delete_target.title,
     effect: texts.delete_target.effect,
     done: texts.delete_target.done,
@@ -91,7 +93,7 @@ export async function targetView(context, id) {
     'div',
     { className: 'detail' },
     make('a', { className: 'back', href: '#targets' }, texts.sections.targets),
-    heading(name, ...flags, remove),
+    heading(name ?? id, ...flags, remove),
     facts(rows),
     columns(card(texts.targets.standings, standings), card(texts.member_page.audit, history)),
   )

@@ -100,6 +100,8 @@ export interface Texts {
     audit: string
     of: string
     opted_out: string
+    unknown: string
+    no_standings: string
   }
   points_page: {
     types: Record<Points['entries'][number]['type'], (action: string) => string>
@@ -193,8 +195,10 @@ export interface Texts {
     outbox: string
     oldest: (age: string) => string
     queue: string
-    delivered: (age: string) => string
-    never_delivered: string
+    waited: (age: string) => string
+    emptied: (age: string) => string
+    unused: string
+    no_outage: string
     version: string
     processed: string
     since_start: (age: string) => string

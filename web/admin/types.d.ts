@@ -125,7 +125,8 @@ export interface Status {
   version: string
   store: { latency_ms: number | null; circuit: 'closed' | 'open' | 'half-open' }
   outbox: { entries: number; oldest: string | null } | null
-  queue: { oldest: string | null; delivered: string | null } | null
+  /** The last delivery of activity that was queued while the store did not respond. */
+  queue: { oldest: string; delivered: string } | null
   commands: { processed: number; uptime_seconds: number } | null
 }
 

@@ -328,6 +328,8 @@ export const admin = {
     audit: 'Audit log',
     of: 'Members',
     opted_out: 'Hidden by own choice',
+    unknown: 'There is no member with this ID: no profile, no points, no entries of the audit log. Check the spelling.',
+    no_standings: 'On no board.',
   },
   points_page: {
     types: {
@@ -431,9 +433,11 @@ export const admin = {
     failing: 'The store does not respond',
     outbox: 'Outbox entries',
     oldest: (age) => `Oldest: ${age}`,
-    queue: 'Queue delay at the last delivery',
-    delivered: (age) => `Last delivery: ${age} ago`,
-    never_delivered: 'No delivery yet',
+    queue: 'Outage queue',
+    waited: (age) => `Waited ${age}`,
+    emptied: (age) => `Last emptied ${age} ago`,
+    unused: 'Unused',
+    no_outage: 'No activity has waited yet',
     version: 'Version',
     processed: 'Commands since the store started',
     since_start: (age) => `Up for ${age}, all clients of the store`,

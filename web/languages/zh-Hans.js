@@ -311,6 +311,8 @@ export const admin = {
     audit: '审计日志',
     of: '成员数',
     opted_out: '本人选择隐藏',
+    unknown: '没有该 ID 的成员：没有个人资料、积分或审计记录。请检查拼写。',
+    no_standings: '不在任何榜单上。',
   },
   points_page: {
     types: {
@@ -412,9 +414,11 @@ export const admin = {
     failing: '存储没有响应',
     outbox: '待写入记录',
     oldest: (age) => `最早：${age}`,
-    queue: '上次投递时的排队时长',
-    delivered: (age) => `上次投递：${age}前`,
-    never_delivered: '尚未投递',
+    queue: '故障队列',
+    waited: (age) => `曾等待 ${age}`,
+    emptied: (age) => `上次清空：${age}前`,
+    unused: '未使用',
+    no_outage: '尚无操作排队',
     version: '版本',
     processed: '存储启动以来的命令数',
     since_start: (age) => `已运行 ${age}，含存储的所有客户端`,
