@@ -558,14 +558,25 @@ describe('events', () => {
     const page = await openAdmin(t, app, '#events')
     const item = () => page.getByRole('listitem').filter({ hasText: user })
     await button(page, 'New event').click()
+    const dialog = page.getByRole('dialog')
+    for (const action of ['Add an action', 'Add an action', 'Add a prize', 'Add a prize', 'Add a prize']) {
+      await button(dialog, action).click()
+    }
+    await button(dialog, 'Remove Prizes 2').click()
     const values = {
-      ID: user,
       Title: 'Hackathon',
       From: '2099-01-02T08:00',
       To: '2099-01-04T00:00',
-      Actions: 'comment 5\npublish 20',
+      'What counts 1: Action': 'comment',
+      'What counts 1: Points': '5',
+      'What counts 2: Action': 'publish',
+      'What counts 2: Points': '20',
+      'Prizes 1: Ranks': '1',
+      'Prizes 1: Title': 'A book',
+      'Prizes 2: Ranks': '2-10',
+      'Prizes 2: Title': 'A sticker',
       Groups: 'eu, us',
-      Prizes: '1 A book\n2-10 A sticker',
+      ID: user,
     }
     await answer(page, values, 'Save')
     await eventually(() => news(page), 'Hackathon: saved (coming).')
@@ -595,6 +606,39 @@ describe('events', () => {
     await answer(page, { [`Type ${user} to confirm`]: user }, 'Delete')
     await eventually(() => news(page), 'Game jam: deleted.')
     assert.equal(await item().count(), 0)
+  })
+
+  it('id follows the title until it is edited', async (t) => {
+    const page = await openAdmin(t, app, '#events')
+    await button(page, 'New event').click()
+    const dialog = page.getByRole('dialog')
+    const labels = await dialog.locator('label, legend').allInnerTexts()
+    assert.deepEqual(labels, ['Title', 'From', 'To', 'What counts', 'Prizes', 'Groups', 'Website (https)', 'ID'])
+    const [title, id] = ['Title', 'ID'].map((label) => dialog.getByLabel(label, { exact: true }))
+    const problem = () => id.evaluate((input) => input.validationMessage)
+    await title.fill('Übung: 2. Runde!')
+    assert.equal(await id.inputValue(), 'ubung-2-runde')
+    await title.fill('编程马拉松')
+    await dialog.getByLabel('From').fill('2099-01-02T08:00')
+    assert.equal(await id.inputValue(), 'event-2099-01-02')
+    await title.fill('Quiz')
+    assert.equal(await problem(), 'There is an event with this ID.')
+    await id.fill('a b')
+    assert.equal(await problem(), 'Use letters from A to Z, digits and _ . : @ | - only.')
+    await id.fill('quiz-2')
+    await title.fill('Another quiz')
+    assert.deepEqual([await id.inputValue(), await problem()], ['quiz-2', ''])
+  })
+
+  it('refused prize is marked', async (t) => {
+    const page = await openAdmin(t, app, '#events')
+    await button(page, 'New event').click()
+    const dialog = page.getByRole('dialog')
+    for (let prize = 0; prize < 2; prize++) await button(dialog, 'Add a prize').click()
+    const values = { Title: user, From: '2099-01-02T08:00', To: '2099-01-04T00:00' }
+    await answer(page, { ...values, 'Prizes 2: Ranks': 'first', 'Prizes 2: Title': 'A book' }, 'Save')
+    await dialog.getByRole('alert').waitFor()
+    assert.equal(await page.evaluate('document.activeElement.ariaLabel'), 'Prizes 2: Ranks')
   })
 
   it('recount checks a definition and shows its commands', async (t) => {

@@ -1,11 +1,10 @@
 // What a moderator does to a member or a target. Each shows what the service answered.
 
-/** @import { Field } from './types.js' */
 /** @import { Context, Moderation } from './types.js' */
 
 import { make } from '../page/dom.js'
 import { path } from './api.js'
-import { openForm, reasonField } from './dialog.js'
+import { confirmField, openForm, reasonField } from './dialog.js'
 import { badge, button, named } from './parts.js'
 
 /**
@@ -80,8 +79,7 @@ export function flagBadges({ texts }, { hidden, frozen, user }) {
  */
 export function removeButton(context, { url, id, name, label, effect, done, back }) {
   const { texts, api } = context
-  /** @type {Field} */
-  const confirmation = { name: 'confirmation', label: texts.type_to_confirm(id), required: true, expected: id }
+  const confirmation = confirmField(context, id)
   const element = button(
     label,
     async () => {

@@ -43,6 +43,7 @@ export interface Texts {
   save: string
   delete: string
   undo: string
+  remove: (name: string) => string
   open: string
   id: string
   state: string
@@ -239,6 +240,8 @@ export interface Texts {
     }
     title: string
     id_hint: string
+    id_invalid: string
+    id_taken: string
     from: string
     to: string
     to_hint: string
@@ -249,6 +252,9 @@ export interface Texts {
     groups_hint: string
     prizes: string
     prizes_hint: string
+    ranks: string
+    add_action: string
+    add_prize: string
     prize_count: (count: string) => string
     saved: (state: string) => string
     deleted: string
