@@ -135,7 +135,7 @@ describe('sign-in', () => {
 describe('members', () => {
   it('search finds names and exact ids', async (t) => {
     const page = await openAdmin(t, app)
-    const rows = () => page.locator('.results tbody th').allInnerTexts()
+    const rows = () => page.locator('.results .line').allInnerTexts()
     await page.getByLabel('Search members').fill('KI')
     await eventually(rows, ['Kim kim'])
     await page.getByLabel('Search members').fill('nobody-yet')
@@ -336,6 +336,49 @@ describe('targets', () => {
     await answer(page, { [`Type ${id} to confirm`]: id }, 'Delete')
     await eventually(() => news(page), `${id}: Deleted.`)
     assert.equal((await fetch(app.url + path)).status, 404)
+  })
+})
+
+describe('jump', () => {
+  /** Opens the dialog by keyboard, and returns its field and its options. */
+  async function openJump(page) {
+    await page.keyboard.press('Control+k')
+    const dialog = page.getByRole('dialog', { name: 'Go to' })
+    return { field: dialog.getByRole('combobox'), options: dialog.getByRole('option') }
+  }
+
+  it('keyboard opens sections, members and targets', async (t) => {
+    const page = await openAdmin(t, app, '#audit')
+    for (const [query, presses, title, text] of [
+      ['health', [], 'Health', 'Health\nSection'],
+      ['kim', [], 'Kim', 'Kim (kim)\nMember'],
+      ['first p', ['ArrowUp', 'ArrowDown'], 'First post', 'First post (post-1)\nTarget'],
+      ['some-id', ['ArrowDown', 'ArrowUp'], 'some-id', 'Open the member with the ID some-id\nMember'],
+    ]) {
+      const { field, options } = await openJump(page)
+      await field.fill(query)
+      await eventually(() => options.first().innerText(), text)
+      for (const key of presses) await page.keyboard.press(key)
+      assert.equal(await options.and(page.locator('[aria-selected=true]')).innerText(), text)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+      assert.equal(await page.getByRole('dialog').count(), 0)
+    }
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('dialog opens by its button and closes by Escape', async (t) => {
+    const page = await openAdmin(t, app, '#audit')
+    await button(page, 'Go to').click()
+    assert.deepEqual(await violations(page), [])
+    await page.keyboard.press('Escape')
+    assert.equal(await page.evaluate('document.activeElement.id'), 'jump')
+  })
+
+  it('signed-out page has no jump', async (t) => {
+    const page = await openAdmin(t, app, '', { key: null })
+    await openJump(page)
+    assert.equal(await page.getByRole('dialog').count(), 0)
   })
 })
 

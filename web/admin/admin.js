@@ -11,12 +11,13 @@ import { auditView } from './audit.js'
 import { eventsView } from './events.js'
 import { Format } from './format.js'
 import { healthView } from './health.js'
+import { openJump } from './jump.js'
 import { languages, load } from './language.js'
 import { memberView } from './member.js'
-import { membersView } from './members.js'
 import { numbersView } from './numbers.js'
 import { problem } from './parts.js'
-import { targetsView, targetView } from './targets.js'
+import { searchView } from './search.js'
+import { targetView } from './targets.js'
 import { webhooksView } from './webhooks.js'
 
 // For as long as the tab is open. A key is never part of a URL.
@@ -24,9 +25,9 @@ const STORAGE_KEY = 'activity-rank admin key'
 
 /** @type {Record<string, View>} by the first segment of the hash */
 const VIEWS = {
-  members: membersView,
+  members: (context) => searchView(context, 'members'),
   member: memberView,
-  targets: targetsView,
+  targets: (context) => searchView(context, 'targets'),
   target: targetView,
   audit: auditView,
   numbers: numbersView,
@@ -73,6 +74,21 @@ function decoded(text) {
 }
 
 /**
+ * @param {AbortSignal} signal
+ * @returns {Context}
+ */
+const contextOf = (signal) => ({
+  ...{ api: /** @type {Api} */ (api), texts, format, signal, announce },
+  reload: () => open({ isSame: true }),
+})
+
+function jump() {
+  if (!api || document.querySelector('dialog')) return
+  const sections = SECTIONS.map((name) => ({ url: `#${name}`, label: texts.sections[name], kind: texts.jump.section }))
+  openJump(contextOf(opened.signal), sections)
+}
+
+/**
  * Opens the view of the hash. A view of which the moderator has already seen another state keeps the focus where it is.
  * @param {{ isSame?: boolean, isFirst?: boolean }} [options]
  */
@@ -98,9 +114,7 @@ async function open({ isSame = false, isFirst = false } = {}) {
     announce('')
     view.replaceChildren(make('p', { className: 'loading' }, texts.loading))
   }
-  const key = /** @type {Api} */ (api)
-  /** @type {Context} */
-  const context = { api: key, texts, format, signal, announce, reload: () => open({ isSame: true }) }
+  const context = contextOf(signal)
   /** @type {HTMLElement} */
   let content
   try {
@@ -141,6 +155,8 @@ async function setLanguage(tag) {
   }
   $('nav').ariaLabel = texts.navigation
   $('theme').ariaLabel = texts.dark
+  $('jump').ariaLabel = texts.jump.title
+  $('jump').title = `${texts.jump.title} (Ctrl+K, ⌘K)`
   const links = SECTIONS.map((name) => make('li', {}, make('a', { href: `#${name}` }, texts.sections[name])))
   $('nav').replaceChildren(make('ul', {}, ...links))
 }
@@ -148,7 +164,7 @@ async function setLanguage(tag) {
 /** @param {boolean} isSignedIn */
 function setSignedIn(isSignedIn) {
   $('sign-in').hidden = isSignedIn
-  for (const id of ['nav', 'view', 'sign-out']) $(id).hidden = !isSignedIn
+  for (const id of ['nav', 'view', 'jump', 'sign-out']) $(id).hidden = !isSignedIn
   document.documentElement.classList.toggle('signed-in', isSignedIn)
 }
 
@@ -218,5 +234,11 @@ $('sign-in').addEventListener('submit', (event) => {
   signIn(key, false)
 })
 $('sign-out').addEventListener('click', () => signOut(''))
+$('jump').addEventListener('click', jump)
+addEventListener('keydown', (event) => {
+  if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
+  if (api) event.preventDefault()
+  jump()
+})
 addEventListener('hashchange', () => api && open())
 await start()

@@ -20,6 +20,20 @@ export const reasonField = (/** @type {Context} */ { texts }) => ({
 })
 
 /**
+ * Shows a modal dialog, which closes when another view is opened.
+ * @param {Context} context
+ * @param {Node} content
+ */
+export function showDialog({ signal }, content) {
+  const dialog = make('dialog', {}, content)
+  dialog.addEventListener('close', () => dialog.remove())
+  signal.addEventListener('abort', () => dialog.close())
+  document.body.append(dialog)
+  dialog.showModal()
+  return dialog
+}
+
+/**
  * Returns the field in which a moderator confirms an irreversible change by the id.
  * @param {Context} context
  * @param {string} id
@@ -62,8 +76,6 @@ export function openForm(context, { title, content = [], fields, submit, isDange
     failure,
     make('div', { className: 'actions' }, cancel, confirm),
   )
-  const dialog = make('dialog', {}, form)
-  dialog.setAttribute('aria-labelledby', 'dialog-title')
   const check = () => {
     for (const { field, element, read } of controls) {
       const input = /** @type {Input} */ (element)
@@ -78,6 +90,8 @@ export function openForm(context, { title, content = [], fields, submit, isDange
     else delete input.dataset.edited
     check()
   })
+  const dialog = showDialog(context, form)
+  dialog.setAttribute('aria-labelledby', 'dialog-title')
   return new Promise((resolve) => {
     /** @type {Result | null} */
     let result = null
@@ -94,13 +108,7 @@ export function openForm(context, { title, content = [], fields, submit, isDange
       }
       confirm.disabled = false
     })
-    dialog.addEventListener('close', () => {
-      dialog.remove()
-      resolve(result)
-    })
-    context.signal.addEventListener('abort', () => dialog.close())
-    document.body.append(dialog)
-    dialog.showModal()
+    dialog.addEventListener('close', () => resolve(result))
   })
 }
 

@@ -1,4 +1,4 @@
-// Search of targets, and a target: state, standings, hide, show and delete.
+// A target: state, standings, hide, show and delete.
 
 /** @import { Content } from './parts.js' */
 /** @import { Context, Standing, Target } from './types.js' */
@@ -7,45 +7,10 @@ import { make } from '../page/dom.js'
 import { ApiError, path } from './api.js'
 import { historyOf } from './history.js'
 import { flagBadges, flagButtons, removeButton, targetPath } from './moderate.js'
-import {
-  attempt,
-  card,
-  code,
-  columns,
-  facts,
-  heading,
-  member,
-  memberUrl,
-  note,
-  outward,
-  table,
-  target,
-  targetUrl,
-} from './parts.js'
-import { rowsOf, searchView } from './search.js'
+import { attempt, card, code, columns, facts, heading, memberUrl, outward, table } from './parts.js'
 
 /** @param {Context} context */
 const contentPeriods = async ({ api, signal }) => (await api.health(signal)).configured?.content_periods ?? []
-
-/**
- * @param {Context} context
- * @returns {Promise<HTMLElement>}
- */
-export async function targetsView(context) {
-  const { texts, format } = context
-  const periods = await contentPeriods(context)
-  if (!periods.length) return make('div', {}, heading(texts.sections.targets), note(texts.targets.no_boards))
-  /** @type {Map<string, { score: number, target: Target, author?: { id: string, name?: string } }>} */
-  const rows = await rowsOf(context, 'content', periods, ({ target }) => target.id)
-  return searchView(context, {
-    name: 'targets',
-    rows,
-    textsOf: ({ target, author }) => [target.id, target.title, author?.id, author?.name],
-    titles: [texts.target, texts.author, `${texts.points}>`],
-    cellsOf: (row) => [target(row.target), row.author ? member(row.author) : '', format.number(row.score)],
-    urlOf: targetUrl,
-  })
-}
 
 /**
  * @param {Context} context

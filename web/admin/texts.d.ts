@@ -58,6 +58,13 @@ export interface Texts {
   reason: string
   reason_hint: string
   results: (count: string) => string
+  scored: (points: string) => string
+  jump: {
+    title: string
+    label: string
+    results: string
+    section: string
+  }
   answered: (name: string, answer: string) => string
   type_to_confirm: (id: string) => string
   type_exactly: (id: string) => string

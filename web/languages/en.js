@@ -285,6 +285,13 @@ export const admin = {
   reason: 'Reason',
   reason_hint: 'Moderators see it in the audit log.',
   results: (count) => `Results: ${count}`,
+  scored: (points) => `${points} point${points === '1' ? '' : 's'}`,
+  jump: {
+    title: 'Go to',
+    label: 'Section, member or target',
+    results: 'Results',
+    section: 'Section',
+  },
   answered: (name, answer) => `${name}: ${answer}`,
   type_to_confirm: (id) => `Type ${id} to confirm`,
   type_exactly: (id) => `Type exactly: ${id}`,

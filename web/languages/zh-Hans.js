@@ -269,6 +269,13 @@ export const admin = {
   reason: '原因',
   reason_hint: '会记录在审计日志中，供管理员查看。',
   results: (count) => `共 ${count} 条结果`,
+  scored: (points) => `${points} 分`,
+  jump: {
+    title: '快速跳转',
+    label: '栏目、成员或内容',
+    results: '结果',
+    section: '栏目',
+  },
   answered: (name, answer) => `${name}：${answer}`,
   type_to_confirm: (id) => `请输入 ${id} 以确认`,
   type_exactly: (id) => `请准确输入：${id}`,
