@@ -8,6 +8,7 @@ import { eventually, layoutShift, names, recordRequests, scrollWidth, startApp, 
 
 const OTHER_KEY = 'a-key-for-activity-only'
 const VIEWS = [
+  'overview',
   'members',
   'member/kim',
   'targets',
@@ -132,9 +133,84 @@ describe('sign-in', () => {
   })
 })
 
+describe('overview', () => {
+  const status = {
+    version: '1.2.3',
+    store: { latency_ms: 12, circuit: 'closed' },
+    ...{ outbox: { entries: 0, oldest: null }, queue: null, commands: null },
+  }
+  const lines = (page) => card(page, 'Needs attention').locator('.feed .line').allInnerTexts()
+
+  it('is the first view, and says if all is good', async (t) => {
+    const before = (page) =>
+      page.route('**/healthz', async (route) => {
+        const response = await route.fetch()
+        await route.fulfill({ json: { ...(await response.json()), warnings: [] } })
+      })
+    const page = await openAdmin(t, app, '', { before, status })
+    assert.equal(await page.locator('#view h1').innerText(), 'Overview')
+    assert.deepEqual(await lines(page), [])
+    await page.getByText('Nothing needs attention.').waitFor()
+    const { days } = await app.request('GET', '/v1/stats')
+    const today = page.locator('.tiles').first().locator('> div').filter({ hasText: 'Active members' })
+    assert.equal(await today.locator('b').innerText(), String(days[0].active))
+    await page.getByRole('heading', { name: 'Last 7 whole days' }).waitFor()
+    const { entries } = await app.request('GET', '/v1/ranking/week?limit=5')
+    assert.deepEqual(
+      await card(page, 'Top members: Week').locator('.line').allInnerTexts(),
+      entries.map(({ user: { id, name } }) => (name ? `${name} ${id}` : id)),
+    )
+    assert.deepEqual(await card(page, 'Top content: Week').locator('.line').allInnerTexts(), ['First post post-1'])
+  })
+
+  it('attention links to the view that handles it', async (t) => {
+    const hours = (ago) => new Date(Date.now() - ago * 3_600_000).toISOString()
+    const health = await (await fetch(`${app.url}/healthz`)).json()
+    const metrics = `activity_rank_pending_changes 2
+activity_rank_cron_run_timestamp_seconds ${Date.parse(hours(3)) / 1000}
+activity_rank_cron_run_success 0
+# EOF
+`
+    const before = async (page) => {
+      await page.route('**/healthz', (route) => route.fulfill({ json: { ...health, warnings: ['The disk is full.'] } }))
+      await page.route('**/metrics', (route) => route.fulfill({ body: metrics }))
+      const deliveries = { deliveries: [{ id: 'msg_1' }, { id: 'msg_2' }], next: null }
+      await page.route('**/v1/webhooks/deliveries?*', (route) => route.fulfill({ json: deliveries }))
+    }
+    const page = await openAdmin(t, app, '', {
+      before,
+      status: { ...status, store: { latency_ms: 412, circuit: 'open' }, outbox: { entries: 3, oldest: hours(4) } },
+    })
+    assert.deepEqual(await lines(page), [
+      'Problem The store does not respond',
+      'Problem The last run of cron failed.',
+      'Problem Failed deliveries to webhooks: 2.',
+      'Warning The disk is full.',
+      'Warning Store latency: 412 ms',
+      'Warning Cron is late: its last run was 3 hours ago.',
+      'Warning Changes that the journal does not have yet: 3. The oldest has waited 4 hours.',
+      'Warning Changes of visibility and erasures in progress: 2.',
+    ])
+    const links = await card(page, 'Needs attention').getByRole('link').all()
+    const hashes = await Promise.all(links.map((link) => link.getAttribute('href')))
+    assert.deepEqual([...new Set(hashes)], ['#health', '#webhooks/failed', '#audit'])
+  })
+
+  it('unavailable store leaves the rest', async (t) => {
+    const problem = { title: 'The store is unavailable', status: 503, detail: 'The store did not respond.' }
+    const body = { status: 'store-unavailable', problem, configured: null, warnings: [] }
+    const page = await openAdmin(t, app, '#audit')
+    await page.route('**/healthz', (route) => route.fulfill({ status: 503, json: body }))
+    await page.route(/\/v1\/(status|stats)|metrics/, (route) => route.fulfill({ status: 503, json: problem }))
+    await go(page, '#overview')
+    assert.deepEqual(await lines(page), ['Problem Store unavailable: The store did not respond.'])
+    assert.deepEqual(page.errors, [])
+  })
+})
+
 describe('members', () => {
   it('search finds names and exact ids', async (t) => {
-    const page = await openAdmin(t, app)
+    const page = await openAdmin(t, app, '#members')
     const rows = () => page.locator('.results .line').allInnerTexts()
     await page.getByLabel('Search members').fill('KI')
     await eventually(rows, ['Kim kim'])
@@ -283,7 +359,7 @@ describe('members', () => {
   })
 
   it('keyboard alone hides and shows', async (t) => {
-    const page = await openAdmin(t, app, '', { key: null })
+    const page = await openAdmin(t, app, '#members', { key: null })
     await page.keyboard.insertText(app.serviceKey)
     await page.keyboard.press('Enter')
     await page.locator('#view h1').waitFor()

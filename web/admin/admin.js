@@ -15,6 +15,7 @@ import { openJump } from './jump.js'
 import { languages, load } from './language.js'
 import { memberView } from './member.js'
 import { numbersView } from './numbers.js'
+import { overviewView } from './overview.js'
 import { problem } from './parts.js'
 import { searchView } from './search.js'
 import { targetView } from './targets.js'
@@ -25,6 +26,7 @@ const STORAGE_KEY = 'activity-rank admin key'
 
 /** @type {Record<string, View>} by the first segment of the hash */
 const VIEWS = {
+  overview: overviewView,
   members: (context) => searchView(context, 'members'),
   member: memberView,
   targets: (context) => searchView(context, 'targets'),
@@ -37,7 +39,7 @@ const VIEWS = {
 }
 /** @typedef {keyof Texts['sections']} Section */
 /** @type {Section[]} */
-const SECTIONS = ['members', 'targets', 'audit', 'numbers', 'health', 'events', 'webhooks']
+const SECTIONS = ['overview', 'members', 'targets', 'audit', 'numbers', 'health', 'events', 'webhooks']
 /** @type {Record<string, Section>} the section of views that have no entry of their own */
 const PARENTS = { member: 'members', target: 'targets' }
 
@@ -60,7 +62,7 @@ function announce(text) {
 /** Returns the view of the hash and its argument: `#member/42`. */
 function route() {
   const [name, ...rest] = location.hash.slice(1).split('/')
-  const known = Object.hasOwn(VIEWS, name) ? name : 'members'
+  const known = Object.hasOwn(VIEWS, name) ? name : 'overview'
   return { name: known, argument: known === name ? decoded(rest.join('/')) : '' }
 }
 

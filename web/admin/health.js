@@ -9,7 +9,7 @@ import { attempt, badge, button, card, code, facts, heading, note, table } from 
 import { dayOf, hoursOf } from './zone.js'
 
 const BINDINGS = /** @type {const} */ (['journal', 'archive', 'snapshots', 'queue', 'live', 'analytics'])
-const SLOW = 300 // ms of the store's latency
+export const SLOW = 300 // ms of the store's latency
 
 /**
  * @param {Context} context

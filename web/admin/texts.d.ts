@@ -17,6 +17,7 @@ export interface Texts {
     sign_in: string
   }
   sections: {
+    overview: string
     members: string
     targets: string
     audit: string
@@ -94,6 +95,21 @@ export interface Texts {
       set_effect: string
       clear_effect: string
     }
+  }
+  overview: {
+    attention: string
+    all_good: string
+    no_items: string
+    kinds: { warn: string; bad: string }
+    cron_failed: string
+    cron_late: (age: string) => string
+    deliveries: (count: string) => string
+    outbox: (count: string, age: string) => string
+    changes: (count: string) => string
+    today: string
+    week: string
+    members: string
+    targets: string
   }
   members: {
     label: string
