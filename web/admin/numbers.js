@@ -124,8 +124,9 @@ export function tiles({ texts, format }, days, earlier) {
         const sum = total(list.map((day) => value(day) ?? 0))
         return kind === 'mean' && sum ? Math.round((10 * sum) / list.length) / 10 : sum
       })
-      const change = before ? format.percent((now - before) / before) : ''
-      const kindOfChange = now > before ? 'up' : now < before ? 'down' : ''
+      const percent = Math.round((100 * (now - before)) / before)
+      const change = before ? format.percent(percent / 100) : ''
+      const kindOfChange = percent > 0 ? 'up' : percent < 0 ? 'down' : ''
       const details = change
         ? [make('b', { className: kindOfChange }, change), ` ${texts.numbers.before}`]
         : [texts.numbers.no_before]
