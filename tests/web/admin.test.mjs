@@ -866,6 +866,14 @@ describe('page', () => {
       await go(page, '#member/kim')
       await button(page, 'Adjust points').click()
       assert.deepEqual(await violations(page), [])
+      await page.keyboard.press('Escape')
+      await go(page, '#events')
+      await button(page, 'New event').click()
+      await button(page, 'Add a prize').click()
+      assert.deepEqual(await violations(page), [])
+      await page.keyboard.press('Escape')
+      await go(page, '#member/no-such-member')
+      assert.deepEqual(await violations(page), [])
     })
   }
 
