@@ -8,6 +8,7 @@ import { eventually, layoutShift, names, recordRequests, scrollWidth, startApp, 
 
 const OTHER_KEY = 'a-key-for-activity-only'
 const VIEWS = [
+  'overview',
   'members',
   'member/kim',
   'targets',
@@ -132,10 +133,85 @@ describe('sign-in', () => {
   })
 })
 
+describe('overview', () => {
+  const status = {
+    version: '1.2.3',
+    store: { latency_ms: 12, circuit: 'closed' },
+    ...{ outbox: { entries: 0, oldest: null }, queue: null, commands: null },
+  }
+  const lines = (page) => card(page, 'Needs attention').locator('.feed .line').allInnerTexts()
+
+  it('is the first view, and says if all is good', async (t) => {
+    const before = (page) =>
+      page.route('**/healthz', async (route) => {
+        const response = await route.fetch()
+        await route.fulfill({ json: { ...(await response.json()), warnings: [] } })
+      })
+    const page = await openAdmin(t, app, '', { before, status })
+    assert.equal(await page.locator('#view h1').innerText(), 'Overview')
+    assert.deepEqual(await lines(page), [])
+    await page.getByText('Nothing needs attention.').waitFor()
+    const { days } = await app.request('GET', '/v1/stats')
+    const today = page.locator('.tiles').first().locator('> div').filter({ hasText: 'Active members' })
+    assert.equal(await today.locator('b').innerText(), String(days[0].active))
+    await page.getByRole('heading', { name: 'Last 7 whole days' }).waitFor()
+    const { entries } = await app.request('GET', '/v1/ranking/week?limit=5')
+    assert.deepEqual(
+      await card(page, 'Top members: Week').locator('.line').allInnerTexts(),
+      entries.map(({ user: { id, name } }) => (name ? `${name} ${id}` : id)),
+    )
+    assert.deepEqual(await card(page, 'Top content: Week').locator('.line').allInnerTexts(), ['First post post-1'])
+  })
+
+  it('attention links to the view that handles it', async (t) => {
+    const hours = (ago) => new Date(Date.now() - ago * 3_600_000).toISOString()
+    const health = await (await fetch(`${app.url}/healthz`)).json()
+    const metrics = `activity_rank_pending_changes 2
+activity_rank_cron_run_timestamp_seconds ${Date.parse(hours(3)) / 1000}
+activity_rank_cron_run_success 0
+# EOF
+`
+    const before = async (page) => {
+      await page.route('**/healthz', (route) => route.fulfill({ json: { ...health, warnings: ['The disk is full.'] } }))
+      await page.route('**/metrics', (route) => route.fulfill({ body: metrics }))
+      const deliveries = { deliveries: [{ id: 'msg_1' }, { id: 'msg_2' }], next: null }
+      await page.route('**/v1/webhooks/deliveries?*', (route) => route.fulfill({ json: deliveries }))
+    }
+    const page = await openAdmin(t, app, '', {
+      before,
+      status: { ...status, store: { latency_ms: 412, circuit: 'open' }, outbox: { entries: 3, oldest: hours(4) } },
+    })
+    assert.deepEqual(await lines(page), [
+      'Problem The store does not respond',
+      'Problem The last run of cron failed.',
+      'Problem Failed deliveries to webhooks: 2.',
+      'Warning The disk is full.',
+      'Warning Store latency: 412 ms',
+      'Warning Cron is late: its last run was 3 hours ago.',
+      'Warning Changes that the journal does not have yet: 3. The oldest has waited 4 hours.',
+      'Warning Changes of visibility and erasures in progress: 2.',
+    ])
+    const links = await card(page, 'Needs attention').getByRole('link').all()
+    const hashes = await Promise.all(links.map((link) => link.getAttribute('href')))
+    assert.deepEqual([...new Set(hashes)], ['#health', '#webhooks/failed', '#audit'])
+  })
+
+  it('unavailable store leaves the rest', async (t) => {
+    const problem = { title: 'The store is unavailable', status: 503, detail: 'The store did not respond.' }
+    const body = { status: 'store-unavailable', problem, configured: null, warnings: [] }
+    const page = await openAdmin(t, app, '#audit')
+    await page.route('**/healthz', (route) => route.fulfill({ status: 503, json: body }))
+    await page.route(/\/v1\/(status|stats)|metrics/, (route) => route.fulfill({ status: 503, json: problem }))
+    await go(page, '#overview')
+    assert.deepEqual(await lines(page), ['Problem Store unavailable: The store did not respond.'])
+    assert.deepEqual(page.errors, [])
+  })
+})
+
 describe('members', () => {
   it('search finds names and exact ids', async (t) => {
-    const page = await openAdmin(t, app)
-    const rows = () => page.locator('.results tbody th').allInnerTexts()
+    const page = await openAdmin(t, app, '#members')
+    const rows = () => page.locator('.results .line').allInnerTexts()
     await page.getByLabel('Search members').fill('KI')
     await eventually(rows, ['Kim kim'])
     await page.getByLabel('Search members').fill('nobody-yet')
@@ -159,6 +235,28 @@ describe('members', () => {
     const audit = card(page, 'Audit log').getByRole('listitem').locator('.line')
     assert.deepEqual(await audit.allInnerTexts(), ['Adjusted A prize', 'Frozen Automated'])
     assert.deepEqual(await page.locator('.facts .badge').allInnerTexts(), ['Frozen'])
+  })
+
+  it('unknown member is reported, and may be frozen', async (t) => {
+    const page = await openAdmin(t, app, `#member/${user}`)
+    await page.getByText('There is no member with this ID').waitFor()
+    assert.equal(await page.locator('#view .card').count(), 0)
+    assert.equal(await button(page, 'Erase').count(), 0)
+    await button(page, 'Freeze').click()
+    await answer(page, { Reason: 'Automated' }, 'Freeze')
+    await eventually(() => page.locator('.facts .badge').allInnerTexts(), ['Frozen'])
+    await go(page, '#target/no-such-target')
+    await page.getByText('The target no-such-target is not registered.').waitFor()
+    assert.equal(await button(page, 'Retry').count(), 0)
+  })
+
+  it('dialog names the member and the id', async (t) => {
+    const page = await openAdmin(t, app, '#member/kim')
+    for (const action of ['Hide', 'Freeze', 'Adjust points', 'Erase']) {
+      await button(page, action).click()
+      await page.getByRole('dialog', { name: `${action}: Kim (kim)`, exact: true }).waitFor()
+      await page.keyboard.press('Escape')
+    }
   })
 
   it('points load page after page', async (t) => {
@@ -211,7 +309,7 @@ describe('members', () => {
     await eventually(async () => (await rowOf(page, 'Standings', 'Day'))[1], '9')
     await button(page, 'Undo the adjustment of +7 points').click()
     await answer(page, { Reason: 'By mistake' }, 'Undo')
-    await eventually(() => news(page), 'adjustment undone (-7 points).')
+    await eventually(() => news(page), 'adjustment undone (−7 points).')
     assert.equal(await app.score(user), 2)
     await eventually(() => button(page, 'Undo the adjustment of +7 points').count(), 0)
     const { entries } = await app.request('GET', '/v1/moderation?limit=2')
@@ -261,7 +359,7 @@ describe('members', () => {
   })
 
   it('keyboard alone hides and shows', async (t) => {
-    const page = await openAdmin(t, app, '', { key: null })
+    const page = await openAdmin(t, app, '#members', { key: null })
     await page.keyboard.insertText(app.serviceKey)
     await page.keyboard.press('Enter')
     await page.locator('#view h1').waitFor()
@@ -314,6 +412,49 @@ describe('targets', () => {
     await answer(page, { [`Type ${id} to confirm`]: id }, 'Delete')
     await eventually(() => news(page), `${id}: Deleted.`)
     assert.equal((await fetch(app.url + path)).status, 404)
+  })
+})
+
+describe('jump', () => {
+  /** Opens the dialog by keyboard, and returns its field and its options. */
+  async function openJump(page) {
+    await page.keyboard.press('Control+k')
+    const dialog = page.getByRole('dialog', { name: 'Go to' })
+    return { field: dialog.getByRole('combobox'), options: dialog.getByRole('option') }
+  }
+
+  it('keyboard opens sections, members and targets', async (t) => {
+    const page = await openAdmin(t, app, '#audit')
+    for (const [query, presses, title, text] of [
+      ['health', [], 'Health', 'Health\nSection'],
+      ['kim', [], 'Kim', 'Kim (kim)\nMember'],
+      ['first p', ['ArrowUp', 'ArrowDown'], 'First post', 'First post (post-1)\nTarget'],
+      ['some-id', ['ArrowDown', 'ArrowUp'], 'some-id', 'Open the member with the ID some-id\nMember'],
+    ]) {
+      const { field, options } = await openJump(page)
+      await field.fill(query)
+      await eventually(() => options.first().innerText(), text)
+      for (const key of presses) await page.keyboard.press(key)
+      assert.equal(await options.and(page.locator('[aria-selected=true]')).innerText(), text)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+      assert.equal(await page.getByRole('dialog').count(), 0)
+    }
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('dialog opens by its button and closes by Escape', async (t) => {
+    const page = await openAdmin(t, app, '#audit')
+    await button(page, 'Go to').click()
+    assert.deepEqual(await violations(page), [])
+    await page.keyboard.press('Escape')
+    assert.equal(await page.evaluate('document.activeElement.id'), 'jump')
+  })
+
+  it('signed-out page has no jump', async (t) => {
+    const page = await openAdmin(t, app, '', { key: null })
+    await openJump(page)
+    assert.equal(await page.getByRole('dialog').count(), 0)
   })
 })
 
@@ -390,6 +531,68 @@ describe('numbers', () => {
     )
   })
 
+  it('only whole days are compared and drawn whole', async (t) => {
+    const date = (ago) => day(-ago).slice(0, 10)
+    const stats = Array.from({ length: 15 }, (_, ago) => ({
+      date: date(ago),
+      ...{ active: ago > 7 ? 4 : 3, activities: 0, points: 0, new: 0, actions: {} },
+    }))
+    const before = (page) =>
+      page.route('**/v1/stats?*', (route) => route.fulfill({ json: { timezone: 'UTC', days: stats, as_of: null } }))
+    const page = await openAdmin(t, app, '#numbers/7', { before, colorScheme: 'light' })
+    const tile = await page.locator('.tiles > div').first().innerText()
+    assert.match(tile, /^Active members a day\s+3\s+−25% vs\. the period before$/)
+    await page.getByText('Active members as a table').press('Enter')
+    const [today] = await card(page, 'Active members').locator('tbody th').allInnerTexts()
+    assert.match(today, / \(so far\)$/)
+    const canvas = card(page, 'Active members').locator('canvas')
+    await canvas.waitFor()
+    // The line is level. The one to today has gaps.
+    const lengths = await canvas.evaluate((canvas) => {
+      const { width, height } = canvas
+      const { data } = canvas.getContext('2d').getImageData(0, 0, width, height)
+      const rows = Array.from({ length: height }, (_, y) => {
+        const pixels = Array.from({ length: width }, (_, x) =>
+          data.subarray(4 * (y * width + x), 4 * (y * width + x) + 3).join(),
+        )
+        return pixels.map((pixel) => (pixel === '0,121,107' ? '#' : ' ')).join('')
+      })
+      const [line] = rows.sort((a, b) => b.replaceAll(' ', '').length - a.replaceAll(' ', '').length)
+      return line
+        .trim()
+        .split(/ +/)
+        .map(({ length }) => length)
+    })
+    assert.ok(lengths[0] > 100 && lengths.length > 5 && Math.max(...lengths.slice(1)) < 10, lengths.join())
+  })
+
+  it('chart is readable in forced colours', async (t) => {
+    const page = await openAdmin(t, app, '#numbers/7', { forcedColors: 'active', colorScheme: 'dark' })
+    const canvas = card(page, 'Points by action').locator('canvas')
+    await canvas.waitFor()
+    /** Returns the number of colours of large areas. */
+    const colors = () =>
+      canvas.evaluate((canvas) => {
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+        const counts = {}
+        for (let at = 0; at < data.length; at += 4) {
+          const pixel = data.slice(at, at + 4).join()
+          counts[pixel] = (counts[pixel] ?? 0) + 1
+        }
+        return Object.values(counts).filter((count) => count > 200).length
+      })
+    // The background, text and lines, and two actions.
+    await eventually(async () => (await colors()) >= 4, true)
+    const area = card(page, 'Active members').locator('canvas')
+    const isSolid = await area.evaluate((canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+      let solid = 0
+      for (let at = 3; at < data.length; at += 4) if (data[at] === 255) solid++
+      return solid > data.length / 40
+    })
+    assert.equal(isSolid, false)
+  })
+
   it('range is part of the hash', async (t) => {
     const page = await openAdmin(t, app, '#numbers/7')
     const rows = () => card(page, 'Active members').locator('tbody tr').count()
@@ -428,9 +631,21 @@ describe('health', () => {
     assert.equal(await tile('Store latency'), '12 ms')
     assert.match(await tile('Circuit breaker'), /^Open\s+The store does not respond$/)
     assert.match(await tile('Outbox entries'), /^3\s+Oldest: 2 hours$/)
-    assert.match(await tile('Queue delay'), /^5 minutes\s+Last delivery: \d+ days ago$/)
+    assert.match(await tile('Outage queue'), /^Waited 5 minutes\s+Last emptied \d+ days ago$/)
     assert.equal(await tile('Version'), '1.2.3')
     assert.match(await tile('Commands since'), /^1,234\s+Up for 2 hours, all clients of the store$/)
+  })
+
+  it('unused queue differs from one that is not bound', async (t) => {
+    const page = await openAdmin(t, app, '#audit', { status: { ...status, queue: null } })
+    const queue = () => page.locator('.tiles > div', { hasText: 'Outage queue' }).locator('dd').innerText()
+    await go(page, '#health')
+    assert.match(await queue(), /^Unused\s+Not bound$/)
+    const health = await (await fetch(`${app.url}/healthz`)).json()
+    health.configured.bound.push('queue')
+    await page.route('**/healthz', (route) => route.fulfill({ json: health }))
+    await button(page, 'Refresh').click()
+    await eventually(async () => /^Unused\s+No activity has waited yet$/.test(await queue()), true)
   })
 
   it('commands of today are an estimate', async (t) => {
@@ -462,14 +677,25 @@ describe('events', () => {
     const page = await openAdmin(t, app, '#events')
     const item = () => page.getByRole('listitem').filter({ hasText: user })
     await button(page, 'New event').click()
+    const dialog = page.getByRole('dialog')
+    for (const action of ['Add an action', 'Add an action', 'Add a prize', 'Add a prize', 'Add a prize']) {
+      await button(dialog, action).click()
+    }
+    await button(dialog, 'Remove Prizes 2').click()
     const values = {
-      ID: user,
       Title: 'Hackathon',
       From: '2099-01-02T08:00',
       To: '2099-01-04T00:00',
-      Actions: 'comment 5\npublish 20',
+      'What counts 1: Action': 'comment',
+      'What counts 1: Points': '5',
+      'What counts 2: Action': 'publish',
+      'What counts 2: Points': '20',
+      'Prizes 1: Ranks': '1',
+      'Prizes 1: Title': 'A book',
+      'Prizes 2: Ranks': '2-10',
+      'Prizes 2: Title': 'A sticker',
       Groups: 'eu, us',
-      Prizes: '1 A book\n2-10 A sticker',
+      ID: user,
     }
     await answer(page, values, 'Save')
     await eventually(() => news(page), 'Hackathon: saved (coming).')
@@ -499,6 +725,39 @@ describe('events', () => {
     await answer(page, { [`Type ${user} to confirm`]: user }, 'Delete')
     await eventually(() => news(page), 'Game jam: deleted.')
     assert.equal(await item().count(), 0)
+  })
+
+  it('id follows the title until it is edited', async (t) => {
+    const page = await openAdmin(t, app, '#events')
+    await button(page, 'New event').click()
+    const dialog = page.getByRole('dialog')
+    const labels = await dialog.locator('label, legend').allInnerTexts()
+    assert.deepEqual(labels, ['Title', 'From', 'To', 'What counts', 'Prizes', 'Groups', 'Website (https)', 'ID'])
+    const [title, id] = ['Title', 'ID'].map((label) => dialog.getByLabel(label, { exact: true }))
+    const problem = () => id.evaluate((input) => input.validationMessage)
+    await title.fill('Übung: 2. Runde!')
+    assert.equal(await id.inputValue(), 'ubung-2-runde')
+    await title.fill('编程马拉松')
+    await dialog.getByLabel('From').fill('2099-01-02T08:00')
+    assert.equal(await id.inputValue(), 'event-2099-01-02')
+    await title.fill('Quiz')
+    assert.equal(await problem(), 'There is an event with this ID.')
+    await id.fill('a b')
+    assert.equal(await problem(), 'Use letters from A to Z, digits and _ . : @ | - only.')
+    await id.fill('quiz-2')
+    await title.fill('Another quiz')
+    assert.deepEqual([await id.inputValue(), await problem()], ['quiz-2', ''])
+  })
+
+  it('refused prize is marked', async (t) => {
+    const page = await openAdmin(t, app, '#events')
+    await button(page, 'New event').click()
+    const dialog = page.getByRole('dialog')
+    for (let prize = 0; prize < 2; prize++) await button(dialog, 'Add a prize').click()
+    const values = { Title: user, From: '2099-01-02T08:00', To: '2099-01-04T00:00' }
+    await answer(page, { ...values, 'Prizes 2: Ranks': 'first', 'Prizes 2: Title': 'A book' }, 'Save')
+    await dialog.getByRole('alert').waitFor()
+    assert.equal(await page.evaluate('document.activeElement.ariaLabel'), 'Prizes 2: Ranks')
   })
 
   it('recount checks a definition and shows its commands', async (t) => {
@@ -554,6 +813,31 @@ describe('webhooks', () => {
     await eventually(() => page.locator('.feed .badge').innerText(), 'Pending')
   })
 
+  it('only failed deliveries are retried', async (t) => {
+    const deliveries = ['pending', 'delivered', 'failed', 'dropped'].map((state) => ({ ...delivery, id: state, state }))
+    const before = (page) =>
+      page.route('**/v1/webhooks/deliveries?*', (route) => route.fulfill({ json: { deliveries, next: null } }))
+    const page = await openAdmin(t, app, '#webhooks', { before })
+    const items = page.locator('.feed li')
+    assert.deepEqual(
+      await items
+        .filter({ has: page.getByRole('button') })
+        .locator('.badge')
+        .allInnerTexts(),
+      ['Failed'],
+    )
+  })
+
+  it('unavailable store can be retried', async (t) => {
+    const page = await openAdmin(t, app, '#audit')
+    const problem = { title: 'The store is unavailable', status: 503 }
+    await page.route('**/v1/events', (route) => route.fulfill({ status: 503, json: problem }))
+    await go(page, '#events')
+    await page.unroute('**/v1/events')
+    await button(page, 'Retry').click()
+    await button(page, 'New event').waitFor()
+  })
+
   it('deployment without webhooks is explained', async (t) => {
     const page = await openAdmin(t, app, '#webhooks')
     await page.getByText('This deployment has no webhooks.').waitFor()
@@ -581,6 +865,14 @@ describe('page', () => {
       }
       await go(page, '#member/kim')
       await button(page, 'Adjust points').click()
+      assert.deepEqual(await violations(page), [])
+      await page.keyboard.press('Escape')
+      await go(page, '#events')
+      await button(page, 'New event').click()
+      await button(page, 'Add a prize').click()
+      assert.deepEqual(await violations(page), [])
+      await page.keyboard.press('Escape')
+      await go(page, '#member/no-such-member')
       assert.deepEqual(await violations(page), [])
     })
   }

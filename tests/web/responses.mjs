@@ -142,6 +142,7 @@ const STATUS = () => ({
 function respond(url, isMember) {
   const [root, name, part] = url.pathname.slice(4).split('/').map(decodeURIComponent)
   if (url.pathname === '/healthz') return health()
+  if (url.pathname === '/metrics' || root === 'webhooks') return undefined
   if (url.pathname === INTEGRITY)
     return { 'activity-rank.js': { file: '/immutable/activity-rank.0123456789ab.js', integrity: 'sha384-…' } }
   if (root === 'events' && !name) return { events: EVENTS() }
@@ -183,7 +184,7 @@ export async function inventResponses(page, app, now) {
   await page.route(`${ORIGIN}/**`, async (route) => {
     const request = route.request()
     const { pathname } = new URL(request.url())
-    if (!/^\/(v1\/|healthz$)/.test(pathname) && pathname !== INTEGRITY) {
+    if (!/^\/(v1\/|healthz$|metrics$)/.test(pathname) && pathname !== INTEGRITY) {
       return route.fulfill({ response: await route.fetch({ url: request.url().replace(ORIGIN, app.url) }) })
     }
     mock.timers.enable({ apis: ['Date'], now: new Date(now) })

@@ -1,7 +1,7 @@
 // The admin page: signs in with a service key, and opens the view of the URL's hash.
 
 /** @import { Context, Texts } from './types.js' */
-/** @typedef {(context: Context, argument: string) => Promise<Node>} View */
+/** @typedef {(context: Context, argument: string) => Promise<HTMLElement>} View */
 
 import { $, make } from '../page/dom.js'
 import { startTheme } from '../page/theme.js'
@@ -11,12 +11,14 @@ import { auditView } from './audit.js'
 import { eventsView } from './events.js'
 import { Format } from './format.js'
 import { healthView } from './health.js'
+import { openJump } from './jump.js'
 import { languages, load } from './language.js'
 import { memberView } from './member.js'
-import { membersView } from './members.js'
 import { numbersView } from './numbers.js'
+import { overviewView } from './overview.js'
 import { problem } from './parts.js'
-import { targetsView, targetView } from './targets.js'
+import { searchView } from './search.js'
+import { targetView } from './targets.js'
 import { webhooksView } from './webhooks.js'
 
 // For as long as the tab is open. A key is never part of a URL.
@@ -24,9 +26,10 @@ const STORAGE_KEY = 'activity-rank admin key'
 
 /** @type {Record<string, View>} by the first segment of the hash */
 const VIEWS = {
-  members: membersView,
+  overview: overviewView,
+  members: (context) => searchView(context, 'members'),
   member: memberView,
-  targets: targetsView,
+  targets: (context) => searchView(context, 'targets'),
   target: targetView,
   audit: auditView,
   numbers: numbersView,
@@ -36,7 +39,7 @@ const VIEWS = {
 }
 /** @typedef {keyof Texts['sections']} Section */
 /** @type {Section[]} */
-const SECTIONS = ['members', 'targets', 'audit', 'numbers', 'health', 'events', 'webhooks']
+const SECTIONS = ['overview', 'members', 'targets', 'audit', 'numbers', 'health', 'events', 'webhooks']
 /** @type {Record<string, Section>} the section of views that have no entry of their own */
 const PARENTS = { member: 'members', target: 'targets' }
 
@@ -59,7 +62,7 @@ function announce(text) {
 /** Returns the view of the hash and its argument: `#member/42`. */
 function route() {
   const [name, ...rest] = location.hash.slice(1).split('/')
-  const known = Object.hasOwn(VIEWS, name) ? name : 'members'
+  const known = Object.hasOwn(VIEWS, name) ? name : 'overview'
   return { name: known, argument: known === name ? decoded(rest.join('/')) : '' }
 }
 
@@ -70,6 +73,21 @@ function decoded(text) {
   } catch {
     return text
   }
+}
+
+/**
+ * @param {AbortSignal} signal
+ * @returns {Context}
+ */
+const contextOf = (signal) => ({
+  ...{ api: /** @type {Api} */ (api), texts, format, signal, announce },
+  reload: () => open({ isSame: true }),
+})
+
+function jump() {
+  if (!api || document.querySelector('dialog')) return
+  const sections = SECTIONS.map((name) => ({ url: `#${name}`, label: texts.sections[name], kind: texts.jump.section }))
+  openJump(contextOf(opened.signal), sections)
 }
 
 /**
@@ -98,10 +116,8 @@ async function open({ isSame = false, isFirst = false } = {}) {
     announce('')
     view.replaceChildren(make('p', { className: 'loading' }, texts.loading))
   }
-  const key = /** @type {Api} */ (api)
-  /** @type {Context} */
-  const context = { api: key, texts, format, signal, announce, reload: () => open({ isSame: true }) }
-  /** @type {Node} */
+  const context = contextOf(signal)
+  /** @type {HTMLElement} */
   let content
   try {
     content = await VIEWS[name](context, argument)
@@ -110,8 +126,10 @@ async function open({ isSame = false, isFirst = false } = {}) {
       if (signal.aborted) return
       throw error
     }
-    const retry = make('button', { type: 'button', onclick: () => open() }, texts.retry)
-    content = make('div', {}, make('h1', { tabIndex: -1 }, texts.sections[section]), problem(context, error), retry)
+    content = make('div', {}, make('h1', { tabIndex: -1 }, texts.sections[section]), problem(context, error))
+    // A request that the service refused would be refused again.
+    const mayPass = error.status === 0 || error.status === 429 || error.status >= 500
+    if (mayPass) content.append(make('button', { type: 'button', onclick: () => open() }, texts.retry))
   }
   if (signal.aborted) return
   view.replaceChildren(content)
@@ -139,6 +157,8 @@ async function setLanguage(tag) {
   }
   $('nav').ariaLabel = texts.navigation
   $('theme').ariaLabel = texts.dark
+  $('jump').ariaLabel = texts.jump.title
+  $('jump').title = `${texts.jump.title} (Ctrl+K, ⌘K)`
   const links = SECTIONS.map((name) => make('li', {}, make('a', { href: `#${name}` }, texts.sections[name])))
   $('nav').replaceChildren(make('ul', {}, ...links))
 }
@@ -146,7 +166,7 @@ async function setLanguage(tag) {
 /** @param {boolean} isSignedIn */
 function setSignedIn(isSignedIn) {
   $('sign-in').hidden = isSignedIn
-  for (const id of ['nav', 'view', 'sign-out']) $(id).hidden = !isSignedIn
+  for (const id of ['nav', 'view', 'jump', 'sign-out']) $(id).hidden = !isSignedIn
   document.documentElement.classList.toggle('signed-in', isSignedIn)
 }
 
@@ -216,5 +236,11 @@ $('sign-in').addEventListener('submit', (event) => {
   signIn(key, false)
 })
 $('sign-out').addEventListener('click', () => signOut(''))
+$('jump').addEventListener('click', jump)
+addEventListener('keydown', (event) => {
+  if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
+  if (api) event.preventDefault()
+  jump()
+})
 addEventListener('hashchange', () => api && open())
 await start()

@@ -29,10 +29,11 @@ export class Api {
    * Returns the body of a response, `null` if it has none. Throws an `ApiError`, or an `AbortError`.
    * @param {string} method
    * @param {string} path
-   * @param {{ body?: object, signal?: AbortSignal, accept?: number[] }} [options] `accept`: further statuses with a body
+   * @param {{ body?: object, signal?: AbortSignal, accept?: number[], isText?: boolean }} [options] `accept`: further
+   *   statuses with a body; `isText`: the body is not JSON
    * @returns {Promise<any>}
    */
-  async request(method, path, { body, signal, accept = [] } = {}) {
+  async request(method, path, { body, signal, accept = [], isText = false } = {}) {
     /** @type {Record<string, string>} */
     const headers = { authorization: `Bearer ${this.#key}` }
     if (body) headers['content-type'] = 'application/json'
@@ -45,6 +46,7 @@ export class Api {
       throw new ApiError(0, {})
     }
     const text = await response.text()
+    if (response.ok && isText) return text
     const value = parsed(text)
     if (response.ok || accept.includes(response.status)) return value
     if (response.status === 401) this.onRejected()

@@ -9,7 +9,7 @@ import { matches } from './search.js'
 
 /**
  * @param {Context} context
- * @returns {Promise<Node>}
+ * @returns {Promise<HTMLElement>}
  */
 export async function auditView(context) {
   const { api, texts, format, signal, announce } = context

@@ -10,10 +10,10 @@ import { table } from './parts.js'
 
 const HEIGHT = 200
 const SECONDS = 86_400 // of a day of UTC
-const dark = matchMedia('(prefers-color-scheme: dark)')
+const schemes = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) => matchMedia(query))
 
 /**
- * Creates a chart. Bars of several series are stacked.
+ * Creates a chart. Bars of several series are stacked. The last day is today, which is not over: it is lighter and dashed.
  * @param {Context} context
  * @param {object} options
  * @param {string} options.title
@@ -26,8 +26,13 @@ export function chart({ texts, format, signal }, { title, kind, dates, series })
   const reading = make('p', { className: 'reading' })
   const legend = series.map(({ label }, index) => make('li', { className: `series-${index + 1}` }, label))
   const titles = [texts.numbers.date, ...series.map(({ label }) => `${label}>`)]
-  const rows = dates.map((date, day) => [
-    format.day(date, 'full'),
+  /** @param {number} day */
+  const nameOf = (day) => {
+    const name = format.day(dates[day], 'full')
+    return day === dates.length - 1 ? texts.numbers.so_far(name) : name
+  }
+  const rows = dates.map((_, day) => [
+    nameOf(day),
     ...series.map(({ values }) => (values[day] === null ? '–' : format.number(values[day] ?? 0))),
   ])
   const numbers = make('div', { className: 'wide', tabIndex: 0 }, table(title, titles, rows.reverse()))
@@ -35,14 +40,14 @@ export function chart({ texts, format, signal }, { title, kind, dates, series })
   numbers.ariaLabel = title
   const details = make('details', {}, make('summary', {}, texts.numbers.table(title)), numbers)
 
-  const layers = kind === 'bars' ? stacked(series) : series.map(({ values }, index) => ({ index, values }))
+  const values = kind === 'bars' ? stacked(series) : series.map(({ values }, index) => ({ index, values }))
+  const layers = values.flatMap((layer) => split(layer, kind))
   /** @param {number | null} day */
   const read = (day) => {
     const values = series.map(({ label, values }) => ({ label, value: day === null ? null : (values[day] ?? null) }))
     const found = values.filter(({ value }) => value)
     const list = found.map(({ label, value }) => `${series.length > 1 ? `${label} ` : ''}${format.number(value ?? 0)}`)
-    reading.textContent =
-      day === null ? '' : `${format.day(dates[day], 'full')}: ${list.join(' · ') || format.number(0)}`
+    reading.textContent = day === null ? '' : `${nameOf(day)}: ${list.join(' · ') || format.number(0)}`
   }
   /** @param {number} width */
   const draw = (width) =>
@@ -91,7 +96,7 @@ export function chart({ texts, format, signal }, { title, kind, dates, series })
         font: FONT,
       },
     ],
-    series: [{}, ...layers.map(({ index }) => layerOf(kind, index))],
+    series: [{}, ...layers.map((layer) => styleOf(kind, layer))],
     hooks: { setCursor: [(/** @type {uPlot} */ { cursor }) => read(cursor.idx)] },
   })
 
@@ -105,7 +110,7 @@ export function chart({ texts, format, signal }, { title, kind, dates, series })
   })
   observer.observe(frame)
   const recolor = () => plot?.redraw(false)
-  dark.addEventListener('change', recolor, { signal })
+  for (const scheme of schemes) scheme.addEventListener('change', recolor, { signal })
   const theme = new MutationObserver(recolor)
   theme.observe(document.documentElement, { attributeFilter: ['data-theme'] })
   signal.addEventListener('abort', () => {
@@ -148,20 +153,37 @@ function stacked(series) {
 }
 
 /**
+ * Splits a layer into the days that are over and today, to which a line leads from the day before.
+ * @param {{ index: number, values: (number | null)[] }} layer
  * @param {'line' | 'bars'} kind
- * @param {number} index
  */
-function layerOf(kind, index) {
+function split({ index, values }, kind) {
+  const today = values.length - 1
+  const first = kind === 'line' ? today - 1 : today
+  return [
+    { index, isPartial: false, values: values.map((value, day) => (day < today ? value : null)) },
+    { index, isPartial: true, values: values.map((value, day) => (day < first ? null : value)) },
+  ]
+}
+
+/**
+ * @param {'line' | 'bars'} kind
+ * @param {{ index: number, isPartial: boolean }} layer
+ */
+function styleOf(kind, { index, isPartial }) {
   const own = () => color(`series-${index + 1}`)
+  const points = { show: false }
+  const dash = isPartial ? [4, 4] : undefined
   if (kind === 'bars')
     return {
-      fill: own,
+      fill: isPartial ? () => `color-mix(in srgb, ${own()} 40%, ${color('card')})` : own,
       stroke: own,
-      width: 0,
+      width: isPartial ? 1 : 0,
+      dash,
       paths: uPlot.paths.bars({ size: [0.7, 40], radius: 0.15 }),
-      points: { show: false },
+      points,
     }
-  return { stroke: own, width: 2, fill: () => color('area'), points: { show: false } }
+  return { stroke: own, width: 2, dash, fill: isPartial ? undefined : () => color('area'), points }
 }
 
 /** @type {HTMLElement | undefined} */

@@ -1,7 +1,9 @@
-// Dialogs that ask for what a request needs, and show what the service refused.
+// Dialogs with the fields of a request, which show why the service refused it.
 
 /** @import { Content } from './parts.js' */
 /** @import { Context, Field } from './types.js' */
+/** @typedef {{ field: Field, element: HTMLElement, read: () => any }} Control */
+/** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Input */
 
 import { make } from '../page/dom.js'
 import { ApiError } from './api.js'
@@ -18,7 +20,34 @@ export const reasonField = (/** @type {Context} */ { texts }) => ({
 })
 
 /**
- * Asks in a dialog, and sends the values until the service accepts them. Returns what `send` returned, or null if the
+ * Shows a modal dialog, which closes when another view is opened.
+ * @param {Context} context
+ * @param {Node} content
+ */
+export function showDialog({ signal }, content) {
+  const dialog = make('dialog', {}, content)
+  dialog.addEventListener('close', () => dialog.remove())
+  signal.addEventListener('abort', () => dialog.close())
+  document.body.append(dialog)
+  dialog.showModal()
+  return dialog
+}
+
+/**
+ * Returns the field in which a moderator confirms an irreversible change by the id.
+ * @param {Context} context
+ * @param {string} id
+ * @returns {Field}
+ */
+export const confirmField = ({ texts }, id) => ({
+  name: 'confirmation',
+  label: texts.type_to_confirm(id),
+  required: true,
+  check: (value) => (value === id ? '' : texts.type_exactly(id)),
+})
+
+/**
+ * Opens a dialog, and sends its values until the service accepts them. Returns the result of `send`, or null if the
  * moderator cancelled.
  * @template Result
  * @param {Context} context
@@ -28,12 +57,13 @@ export const reasonField = (/** @type {Context} */ { texts }) => ({
  * @param {Field[]} options.fields
  * @param {string} options.submit
  * @param {boolean} [options.isDanger]
- * @param {(values: Record<string, string>) => Promise<Result>} options.send
+ * @param {(values: Record<string, any>) => Promise<Result>} options.send
  * @returns {Promise<Result | null>}
  */
-export function ask(context, { title, content = [], fields, submit, isDanger = false, send }) {
+export function openForm(context, { title, content = [], fields, submit, isDanger = false, send }) {
   const { texts } = context
-  const inputs = fields.map((field) => ({ field, input: inputOf(field) }))
+  const controls = fields.map((field) => controlOf(context, field))
+  const values = () => Object.fromEntries(controls.map(({ field, read }) => [field.name, read()]))
   const failure = make('div', {})
   const confirm = make('button', { className: isDanger ? 'danger' : 'primary' }, submit)
   const cancel = button(texts.cancel, () => dialog.close())
@@ -42,85 +72,139 @@ export function ask(context, { title, content = [], fields, submit, isDanger = f
     { autocomplete: 'off', noValidate: false },
     make('h2', { id: 'dialog-title' }, title),
     ...content,
-    ...inputs.map(({ field, input }) => labelled(field, input)),
+    ...controls.map(labelled),
     failure,
     make('div', { className: 'actions' }, cancel, confirm),
   )
-  const dialog = make('dialog', {}, form)
-  dialog.setAttribute('aria-labelledby', 'dialog-title')
   const check = () => {
-    for (const { field, input } of inputs) {
-      if (field.expected === undefined) continue
-      input.setCustomValidity(input.value === field.expected ? '' : texts.type_exactly(field.expected))
+    for (const { field, element, read } of controls) {
+      const input = /** @type {Input} */ (element)
+      if (field.derive && !input.dataset.edited) input.value = field.derive(values())
+      if (field.check) input.setCustomValidity(field.check(read()))
     }
   }
   check()
-  form.addEventListener('input', check)
+  form.addEventListener('input', ({ target }) => {
+    const input = /** @type {Input} */ (target)
+    if (input.value) input.dataset.edited = 'true'
+    else delete input.dataset.edited
+    check()
+  })
+  const dialog = showDialog(context, form)
+  dialog.setAttribute('aria-labelledby', 'dialog-title')
   return new Promise((resolve) => {
     /** @type {Result | null} */
     let result = null
     form.addEventListener('submit', async (event) => {
       event.preventDefault()
       confirm.disabled = true
-      for (const { input } of inputs) input.removeAttribute('aria-invalid')
+      for (const input of form.querySelectorAll('[aria-invalid]')) input.removeAttribute('aria-invalid')
       try {
-        result = await send(Object.fromEntries(inputs.map(({ field, input }) => [field.name, input.value.trim()])))
+        result = await send(values())
         dialog.close()
       } catch (error) {
         failure.replaceChildren(problem(context, error))
-        if (error instanceof ApiError) markInvalid(error, inputs)
+        if (error instanceof ApiError) markInvalid(error, controls)
       }
       confirm.disabled = false
     })
-    dialog.addEventListener('close', () => {
-      dialog.remove()
-      resolve(result)
-    })
-    context.signal.addEventListener('abort', () => dialog.close())
-    document.body.append(dialog)
-    dialog.showModal()
+    dialog.addEventListener('close', () => resolve(result))
   })
 }
 
 /**
  * @param {ApiError} error
- * @param {{ field: Field, input: HTMLElement }[]} inputs
+ * @param {Control[]} controls
  */
-function markInvalid({ problem }, inputs) {
-  const invalid = inputs.filter(({ field }) =>
-    problem.errors?.some(({ pointer }) => field.pointer && `${pointer}/`.startsWith(`${field.pointer}/`)),
-  )
-  for (const { input } of invalid) input.setAttribute('aria-invalid', 'true')
-  invalid[0]?.input.focus()
-}
-
-/** @param {Field} field */
-function inputOf({ name, type = 'text', value = '', options = [], required = false, maxLength, step, expected }) {
-  const common = { id: `field-${name}`, name, required, autocomplete: 'off' }
-  if (type === 'select') {
-    const select = make('select', common, ...options.map(([value, label]) => make('option', { value }, label)))
-    select.value = value
-    return select
+function markInvalid({ problem }, controls) {
+  for (const { field, element } of controls) {
+    const error = problem.errors?.find(({ pointer }) => field.pointer && `${pointer}/`.startsWith(`${field.pointer}/`))
+    if (!error) continue
+    const row = Number(error.pointer.split('/')[2]) || 0
+    // The request has no empty rows, which are not required.
+    /** @type {NodeListOf<HTMLElement>} */
+    const rows = element.querySelectorAll('li > :first-child:required')
+    const input = field.type === 'rows' ? (rows[row] ?? rows[0]) : element
+    input?.setAttribute('aria-invalid', 'true')
+    return input?.focus()
   }
-  const input =
-    type === 'textarea'
-      ? make('textarea', { ...common, rows: 3 })
-      : make('input', { ...common, type, step: step ?? '' })
-  if (maxLength) input.maxLength = maxLength
-  if (expected !== undefined) input.spellcheck = false
-  input.value = value
-  return input
 }
 
 /**
+ * @param {Context} context
  * @param {Field} field
- * @param {HTMLElement} input
+ * @returns {Control}
  */
-function labelled({ name, label, hint }, input) {
-  const parts = [make('label', { htmlFor: input.id }, label), input]
+function controlOf(context, field) {
+  if (field.type === 'rows') return rowsOf(context, field)
+  const { name, type = 'text', value = '', options = [], required = false, maxLength, step } = field
+  const common = { id: `field-${name}`, name, required, autocomplete: 'off' }
+  /** @type {Input} */
+  let input
+  if (type === 'select') {
+    input = make('select', common, ...options.map(([value, label]) => make('option', { value }, label)))
+  } else {
+    input =
+      type === 'textarea'
+        ? make('textarea', { ...common, rows: 3 })
+        : make('input', { ...common, type, step: step ?? '' })
+    if (maxLength) input.maxLength = maxLength
+    if (field.check) input.spellcheck = false
+  }
+  input.value = value
+  return { field, element: input, read: () => input.value.trim() }
+}
+
+/**
+ * Creates a field of rows, which the moderator adds and removes. Its value leaves out empty rows.
+ * @param {Context} context
+ * @param {Field} field
+ * @returns {Control}
+ */
+function rowsOf({ texts }, field) {
+  const { name, label, add = '', columns = [], rows = [] } = field
+  const list = make('ul', { className: 'rows' })
+  const cellsOf = (/** @type {Element} */ row) => [...row.querySelectorAll('input')].map(({ value }) => value.trim())
+  const update = () => {
+    for (const [index, row] of [...list.children].entries()) {
+      const isUsed = cellsOf(row).some(Boolean)
+      for (const [column, input] of [...row.querySelectorAll('input')].entries()) {
+        input.ariaLabel = `${label} ${index + 1}: ${columns[column]}`
+        input.required = isUsed
+      }
+      const remove = row.querySelector('button')
+      if (remove) remove.ariaLabel = texts.remove(`${label} ${index + 1}`)
+    }
+  }
+  /** @param {string[]} cells */
+  const append = (cells) => {
+    const inputs = columns.map((placeholder, column) =>
+      make('input', { placeholder, value: cells[column] ?? '', autocomplete: 'off' }),
+    )
+    const remove = button('×', () => {
+      row.remove()
+      update()
+      more.focus()
+    })
+    const row = make('li', {}, ...inputs, remove)
+    list.append(row)
+    update()
+    return inputs[0]
+  }
+  const more = button(add, () => append([]).focus())
+  more.id = `add-${name}`
+  const element = make('fieldset', {}, make('legend', {}, label), list, more)
+  for (const cells of rows) append(cells)
+  element.addEventListener('input', update)
+  return { field, element, read: () => [...list.children].map(cellsOf).filter((cells) => cells.some(Boolean)) }
+}
+
+/** @param {Control} control */
+function labelled({ field: { name, type, label, hint }, element }) {
+  const parts = type === 'rows' ? [element] : [make('label', { htmlFor: element.id }, label), element]
   if (hint) {
     const text = make('p', { id: `field-${name}-hint`, className: 'hint' }, hint)
-    input.setAttribute('aria-describedby', text.id)
+    element.setAttribute('aria-describedby', text.id)
     parts.push(text)
   }
   return make('div', { className: 'field' }, ...parts)

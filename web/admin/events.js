@@ -6,14 +6,14 @@
 
 import { make } from '../page/dom.js'
 import { path } from './api.js'
-import { ask } from './dialog.js'
-import { badge, button, code, feed, heading, note, outward, time } from './parts.js'
+import { confirmField, openForm } from './dialog.js'
+import { badge, button, code, feed, heading, named, note, outward, time } from './parts.js'
 
 const KINDS = /** @type {const} */ ({ coming: '', running: 'good', settling: 'warn', final: '' })
 
 /**
  * @param {Context} context
- * @returns {Promise<Node>}
+ * @returns {Promise<HTMLElement>}
  */
 export async function eventsView(context) {
   const { api, texts, signal } = context
@@ -38,7 +38,7 @@ export async function eventsView(context) {
     show()
   }
   show()
-  const add = button(texts.events.add, () => edit(context, update), 'primary')
+  const add = button(texts.events.add, () => edit(context, update, newIdField(context, events)), 'primary')
   add.id = 'add'
   return make('div', {}, heading(texts.sections.events, add), list)
 }
@@ -60,17 +60,17 @@ function item(context, event, update) {
       ...details(context, event),
     ],
     value: [
-      named(
-        button(texts.events.change, () => edit(context, update, event)),
+      labelled(
+        button(texts.events.change, () => edit(context, update, [], event)),
         id,
         'change',
       ),
-      named(
+      labelled(
         button(texts.events.recount, () => recount(context, event)),
         id,
         'recount',
       ),
-      named(
+      labelled(
         button(texts.delete, () => remove(context, update, event), 'danger quiet'),
         id,
         'delete',
@@ -85,7 +85,7 @@ function item(context, event, update) {
  * @param {string} id of the event
  * @param {string} name
  */
-function named(element, id, name) {
+function labelled(element, id, name) {
   element.id = `${name}-${id}`
   element.ariaLabel = `${element.textContent}: ${id}`
   return element
@@ -112,18 +112,15 @@ function details({ texts, format }, { actions, groups, prizes = [] }) {
  * Defines a new event, or changes one.
  * @param {Context} context
  * @param {Update} update
+ * @param {Field[]} identity the field of the id of a new event
  * @param {SiteEvent} [event]
  */
-async function edit(context, update, event) {
+async function edit(context, update, identity, event) {
   const { api, texts, announce } = context
-  /** @type {Field[]} */
-  const identity = event
-    ? []
-    : [{ name: 'id', label: texts.id, hint: texts.events.id_hint, required: true, maxLength: 64 }]
   /** @type {SiteEvent | null} */
-  const answer = await ask(context, {
-    title: event ? `${texts.events.change}: ${event.title}` : texts.events.add,
-    fields: [...identity, ...fieldsOf(context, event)],
+  const answer = await openForm(context, {
+    title: event ? `${texts.events.change}: ${named(event.id, event.title)}` : texts.events.add,
+    fields: [...fieldsOf(context, event), ...identity],
     submit: texts.save,
     send: (values) => api.request('PUT', path`/v1/events/${event?.id ?? values.id}`, { body: definitionOf(values) }),
   })
@@ -133,43 +130,68 @@ async function edit(context, update, event) {
 }
 
 /**
+ * Returns the field of the id of a new event, which follows the title.
+ * @param {Context} context
+ * @param {SiteEvent[]} events
+ * @returns {Field[]}
+ */
+function newIdField({ texts }, events) {
+  const words = texts.events
+  const check = (/** @type {string} */ id) => {
+    if (id && !ID.test(id)) return words.id_invalid
+    return events.some((event) => event.id === id) ? words.id_taken : ''
+  }
+  const derive = (/** @type {Record<string, string>} */ { title, from }) =>
+    slugOf(title) || (title && from && `event-${from.slice(0, 10)}`)
+  return [{ name: 'id', label: texts.id, hint: words.id_hint, required: true, maxLength: 64, derive, check }]
+}
+
+const ID = /^(?!\.\.?$)[A-Za-z0-9_.:@|-]+$/
+
+/**
+ * Returns a title as an id, empty if none of its letters is Latin.
+ * @param {string} title
+ */
+function slugOf(title) {
+  const latin = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  return latin
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '')
+    .slice(0, 64)
+    .replace(/-$/, '')
+}
+
+/**
  * @param {Context} context
  * @param {SiteEvent} [event]
  * @returns {Field[]}
  */
 function fieldsOf({ texts }, event) {
   const words = texts.events
-  const actions = Object.entries(event?.actions ?? {}).map(([action, points]) => `${action} ${points}`)
-  const prizes = (event?.prizes ?? []).map(({ ranks, title }) => `${ranks} ${title}`)
+  const time = /** @type {const} */ ({ type: 'datetime-local', step: 'any', required: true })
   return [
     { name: 'title', label: words.title, required: true, maxLength: 200, value: event?.title, pointer: '/title' },
-    {
-      name: 'from',
-      label: words.from,
-      type: 'datetime-local',
-      step: 'any',
-      required: true,
-      value: local(event?.from),
-      pointer: '/from',
-    },
-    {
-      name: 'to',
-      label: words.to,
-      hint: words.to_hint,
-      type: 'datetime-local',
-      step: 'any',
-      required: true,
-      value: local(event?.to),
-      pointer: '/to',
-    },
-    { name: 'url', label: words.url, value: event?.url, pointer: '/url' },
+    { name: 'from', label: words.from, ...time, value: local(event?.from), pointer: '/from' },
+    { name: 'to', label: words.to, hint: words.to_hint, ...time, value: local(event?.to), pointer: '/to' },
     {
       name: 'actions',
       label: words.actions,
       hint: words.actions_hint,
-      type: 'textarea',
-      value: actions.join('\n'),
+      type: 'rows',
+      columns: [texts.audit.kind, texts.points],
+      rows: Object.entries(event?.actions ?? {}).map(([action, points]) => [action, String(points)]),
+      add: words.add_action,
       pointer: '/actions',
+    },
+    {
+      name: 'prizes',
+      label: words.prizes,
+      hint: words.prizes_hint,
+      type: 'rows',
+      columns: [words.ranks, words.title],
+      rows: event?.prizes?.map(({ ranks, title }) => [ranks, title]),
+      add: words.add_prize,
+      pointer: '/prizes',
     },
     {
       name: 'groups',
@@ -178,14 +200,7 @@ function fieldsOf({ texts }, event) {
       value: event?.groups?.join(', '),
       pointer: '/groups',
     },
-    {
-      name: 'prizes',
-      label: words.prizes,
-      hint: words.prizes_hint,
-      type: 'textarea',
-      value: prizes.join('\n'),
-      pointer: '/prizes',
-    },
+    { name: 'url', label: words.url, value: event?.url, pointer: '/url' },
   ]
 }
 
@@ -201,33 +216,22 @@ function local(instant) {
 }
 
 /**
- * @param {Record<string, string>} values of the form
+ * @param {Record<string, any>} values of the form
  * @returns {EventDefinition}
  */
 function definitionOf({ title, from, to, url, actions, groups, prizes }) {
-  const points = pairs(actions).map(([action, rest]) => [action, Number(rest)])
-  const awards = pairs(prizes).map(([ranks, title]) => ({ ranks, title }))
+  /** @type {string[][][]} */
+  const [points, awards] = [actions, prizes]
   return {
     title,
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
     ...(url && { url }),
-    ...(points.length && { actions: Object.fromEntries(points) }),
+    ...(points.length && { actions: Object.fromEntries(points.map(([action, value]) => [action, Number(value)])) }),
     ...(groups && { groups: groups.split(/[\s,]+/).filter(Boolean) }),
-    ...(awards.length && { prizes: awards }),
+    ...(awards.length && { prizes: awards.map(([ranks, title]) => ({ ranks, title })) }),
   }
 }
-
-/**
- * Splits each line at its first space.
- * @param {string} text
- */
-const pairs = (text) =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean)
-    .map((line) => /^(\S+)\s*(.*)$/.exec(line)?.slice(1) ?? [line, ''])
 
 /**
  * @param {Context} context
@@ -236,10 +240,10 @@ const pairs = (text) =>
  */
 async function remove(context, update, { id, title }) {
   const { api, texts, announce } = context
-  const answer = await ask(context, {
-    title: `${texts.delete}: ${title}`,
+  const answer = await openForm(context, {
+    title: `${texts.delete}: ${named(id, title)}`,
     content: [make('p', {}, texts.events.delete_effect)],
-    fields: [{ name: 'confirmation', label: texts.type_to_confirm(id), required: true, expected: id }],
+    fields: [confirmField(context, id)],
     submit: texts.delete,
     isDanger: true,
     send: async () => {
@@ -253,15 +257,15 @@ async function remove(context, update, { id, title }) {
 }
 
 /**
- * Asks for a definition, and shows the commands that count the event again by it.
+ * Opens a form with a definition, and shows the commands that count the event again by it.
  * @param {Context} context
  * @param {SiteEvent} event
  */
 async function recount(context, event) {
   const { api, texts, announce, signal } = context
   const url = path`/v1/events/${event.id}/recount`
-  const definition = await ask(context, {
-    title: `${texts.events.recount}: ${event.title}`,
+  const definition = await openForm(context, {
+    title: `${texts.events.recount}: ${named(event.id, event.title)}`,
     content: [make('p', {}, texts.events.recount_effect)],
     fields: fieldsOf(context, event),
     submit: texts.events.recount_check,
@@ -277,7 +281,7 @@ async function recount(context, event) {
     `cat > event.json <<'END'\n${JSON.stringify(definition)}\nEND`,
     `activity-rank recount --event='${event.id}' --definition event.json --dry-run`,
   ].join('\n')
-  const copied = await ask(context, {
+  const copied = await openForm(context, {
     title: texts.events.recount_title(event.title),
     content: [make('p', {}, texts.events.recount_commands), make('pre', { tabIndex: 0 }, commands)],
     fields: [],

@@ -8,33 +8,35 @@ const UNITS = /** @type {const} */ ([
 
 export class Format {
   #tag
-  #number
 
   /** @param {string} tag */
   constructor(tag) {
     this.#tag = tag
-    this.#number = new Intl.NumberFormat(tag, { maximumFractionDigits: 4 })
   }
 
-  /** @param {number} value */
-  number(value) {
-    return this.#number.format(value)
+  /**
+   * Formats a number with a minus sign: `Intl` writes a hyphen in many languages.
+   * @param {number} value
+   * @param {Intl.NumberFormatOptions} [options]
+   */
+  number(value, options = { maximumFractionDigits: 4 }) {
+    const parts = new Intl.NumberFormat(this.#tag, options).formatToParts(value)
+    return parts.map(({ type, value }) => (type === 'minusSign' ? value.replace('-', '−') : value)).join('')
   }
 
   /** @param {number} value */
   signed(value) {
-    return new Intl.NumberFormat(this.#tag, { maximumFractionDigits: 4, signDisplay: 'exceptZero' }).format(value)
+    return this.number(value, { maximumFractionDigits: 4, signDisplay: 'exceptZero' })
   }
 
   /** @param {number} value */
   percent(value) {
-    const options = /** @type {const} */ ({ style: 'percent', signDisplay: 'exceptZero', maximumFractionDigits: 0 })
-    return new Intl.NumberFormat(this.#tag, options).format(value)
+    return this.number(value, { style: 'percent', signDisplay: 'exceptZero', maximumFractionDigits: 0 })
   }
 
   /** @param {number} value */
   compact(value) {
-    return new Intl.NumberFormat(this.#tag, { notation: 'compact' }).format(value)
+    return this.number(value, { notation: 'compact' })
   }
 
   /**

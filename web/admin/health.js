@@ -9,21 +9,22 @@ import { attempt, badge, button, card, code, facts, heading, note, table } from 
 import { dayOf, hoursOf } from './zone.js'
 
 const BINDINGS = /** @type {const} */ (['journal', 'archive', 'snapshots', 'queue', 'live', 'analytics'])
-const SLOW = 300 // ms of the store's latency
+export const SLOW = 300 // ms of the store's latency
 
 /**
  * @param {Context} context
- * @returns {Promise<Node>}
+ * @returns {Promise<HTMLElement>}
  */
 export async function healthView(context) {
   const { api, texts, signal } = context
-  /** @type {[Health, Content[]]} */
+  const loading = api.health(signal)
   const [health, status] = await Promise.all([
-    api.health(signal),
-    api.get('/v1/status', signal).then(
-      (status) => statusCards(context, status),
-      (error) => attempt(context, () => Promise.reject(error)).then((problem) => [problem]),
-    ),
+    loading,
+    attempt(context, async () => {
+      /** @type {Status} */
+      const status = await api.get('/v1/status', signal)
+      return statusTiles(context, status, (await loading).configured?.bound ?? [])
+    }),
   ])
   const commands = await attempt(context, () => commandsCard(context, health))
   const refresh = button(texts.refresh, () => context.reload())
@@ -33,7 +34,7 @@ export async function healthView(context) {
     {},
     heading(texts.sections.health, refresh),
     summary(context, health),
-    ...status,
+    status,
     card(texts.health.warnings, warningList(context, health)),
     commands,
     ...(health.configured ? [card(texts.health.bindings, bindings(context, health.configured.bound))] : []),
@@ -54,9 +55,9 @@ function summary({ texts }, { status, problem }) {
 /**
  * @param {Context} context
  * @param {Status} status
- * @returns {Content[]}
+ * @param {string[]} bound
  */
-function statusCards({ texts, format }, { version, store, outbox, queue, commands }) {
+function statusTiles({ texts, format }, { version, store, outbox, queue, commands }, bound) {
   const words = texts.health
   /** @param {string | null} instant */
   const age = (instant, now = Date.now()) =>
@@ -80,8 +81,8 @@ function statusCards({ texts, format }, { version, store, outbox, queue, command
     ],
     [
       words.queue,
-      queue?.delivered ? age(queue.oldest, Date.parse(queue.delivered)) : '–',
-      queue ? (queue.delivered ? words.delivered(age(queue.delivered)) : words.never_delivered) : words.not_bound,
+      queue ? words.waited(age(queue.oldest, Date.parse(queue.delivered))) : words.unused,
+      queue ? words.emptied(age(queue.delivered)) : bound.includes('queue') ? words.no_outage : words.not_bound,
     ],
     [words.version, version, ''],
   ]
@@ -97,7 +98,7 @@ function statusCards({ texts, format }, { version, store, outbox, queue, command
       make('dd', {}, make('b', {}, value), make('span', { className: 'muted' }, detail)),
     ),
   )
-  return [make('dl', { className: 'tiles' }, ...items)]
+  return make('dl', { className: 'tiles' }, ...items)
 }
 
 /**

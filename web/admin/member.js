@@ -4,7 +4,7 @@
 /** @import { AuditEntry, Context, Field, Health, Moderation, Points, SiteEvent, Standing } from './types.js' */
 
 import { make } from '../page/dom.js'
-import { ask, reasonField } from './dialog.js'
+import { openForm, reasonField } from './dialog.js'
 import { historyOf } from './history.js'
 import { flagBadges, flagButtons, removeButton, userPath } from './moderate.js'
 import {
@@ -17,6 +17,7 @@ import {
   facts,
   feed,
   heading,
+  named,
   note,
   outward,
   paged,
@@ -29,7 +30,7 @@ import { dayOf, noonOf } from './zone.js'
 /**
  * @param {Context} context
  * @param {string} id
- * @returns {Promise<Node>}
+ * @returns {Promise<HTMLElement>}
  */
 export async function memberView(context, id) {
   const { api, texts, signal } = context
@@ -39,15 +40,16 @@ export async function memberView(context, id) {
     api.get(`${url}/moderation`, signal),
     attempt(context, () => standingsOf(context, url)),
     attempt(context, () => pointsOf(context, url)),
-    attempt(context, () => historyOf(context, ({ user }) => user?.id === id, undoButton(context, url))),
+    attempt(context, () => historyOf(context, ({ user }) => user?.id === id, undoButton(context, url, id))),
   ])
   const { user } = state
-  const name = user.name ?? id
-  const adjust = button(texts.adjust.title, () => adjustPoints(context, url, name))
+  const { name } = user
+  const adjust = button(texts.adjust.title, () => adjustPoints(context, url, id, name))
   adjust.id = 'adjust'
   const remove = removeButton(context, {
     url,
     id,
+    name,
     label: texts.erase.title,
     effect: texts.erase.effect,
     done: texts.erase.done,
@@ -55,6 +57,7 @@ export async function memberView(context, id) {
   })
   const flags = flagButtons(context, {
     url: `${url}/moderation`,
+    id,
     name,
     state: flagsOf(state),
     flags: ['hidden', 'frozen'],
@@ -64,13 +67,19 @@ export async function memberView(context, id) {
     [texts.id, code(id)],
     [texts.state, ...flagBadges(context, state).flatMap((item) => [item, ' '])],
   ]
+  const back = make('a', { className: 'back', href: '#members' }, texts.sections.members)
+  const parts = make('div', {}, standings, history, points)
+  const isKnown = name || user.hidden || state.hidden || state.frozen || parts.querySelector('li, table, .problem')
+  if (!isKnown) {
+    return make('div', {}, back, heading(id, ...flags, adjust), note(texts.member_page.unknown))
+  }
   const link = outward(user.url)
   if (link) rows.push([texts.website, link])
   return make(
     'div',
     { className: 'detail' },
-    make('a', { className: 'back', href: '#members' }, texts.sections.members),
-    heading(name, ...flags, adjust, remove),
+    back,
+    heading(name ?? id, ...flags, adjust, remove),
     facts(rows),
     columns(card(texts.member_page.standings, standings), card(texts.member_page.audit, history)),
     card(texts.member_page.points, points),
@@ -91,6 +100,7 @@ async function standingsOf({ api, texts, format, signal }, url) {
     .filter(([, { rank }]) => rank !== undefined)
     .map(([period, standing]) => ({ name: texts.periods[/** @type {'day'} */ (period)], ...standing }))
   const rows = [...boards, ...Object.entries(events).map(([id, standing]) => ({ name: id, ...standing }))]
+  if (rows.every(({ rank }) => rank === null)) return note(texts.member_page.no_standings)
   return table(
     texts.member_page.standings,
     [texts.board, `${texts.rank}>`, `${texts.points}>`, `${texts.member_page.of}>`],
@@ -142,9 +152,10 @@ async function pointsOf(context, url) {
 /**
  * @param {Context} context
  * @param {string} url
- * @param {string} name
+ * @param {string} id
+ * @param {string} [name]
  */
-async function adjustPoints(context, url, name) {
+async function adjustPoints(context, url, id, name) {
   const { api, texts, format, announce } = context
   /** @type {[{ events: SiteEvent[] }, Health]} */
   const [{ events }, { configured }] = await Promise.all([api.get('/v1/events'), api.health()])
@@ -181,22 +192,22 @@ async function adjustPoints(context, url, name) {
     })
   }
   // One id for all attempts: a repeated one counts once.
-  const id = crypto.randomUUID()
-  const answer = await ask(context, {
-    title: `${texts.adjust.title}: ${name}`,
+  const adjustment = crypto.randomUUID()
+  const answer = await openForm(context, {
+    title: `${texts.adjust.title}: ${named(id, name)}`,
     fields,
     submit: texts.adjust.submit,
     send: ({ points, reason, date, event }) => {
       const when = date && date !== today && { at: noonOf(date, timezone) }
       return api.request('POST', `${url}/adjustments`, {
-        body: { id, points: Number(points), reason, ...when, ...(event && { event }) },
+        body: { id: adjustment, points: Number(points), reason, ...when, ...(event && { event }) },
       })
     },
   })
   if (!answer) return
   announce(
     texts.answered(
-      name,
+      name ?? id,
       texts.adjust.outcome(texts.outcomes[answer.outcome] ?? answer.outcome, format.signed(answer.points)),
     ),
   )
@@ -207,11 +218,12 @@ async function adjustPoints(context, url, name) {
  * Returns the actions of an entry of the audit log: an adjustment that has not been undone can be.
  * @param {Context} context
  * @param {string} url
+ * @param {string} id
  * @returns {(entry: AuditEntry, entries: AuditEntry[]) => Content[]}
  */
-const undoButton = (context, url) => (entry, entries) => {
+const undoButton = (context, url, id) => (entry, entries) => {
   const { api, texts, format, announce } = context
-  const { action, adjustment } = entry
+  const { action, adjustment, user } = entry
   if (action !== 'adjust' || !adjustment) return []
   const isUndone = entries.some(
     ({ action, adjustment: other }) => action === 'undo-adjust' && other?.id === adjustment.id,
@@ -219,8 +231,8 @@ const undoButton = (context, url) => (entry, entries) => {
   if (isUndone) return []
   const name = `${format.signed(adjustment.points)} ${texts.points}`
   const element = button(texts.undo, async () => {
-    const answer = await ask(context, {
-      title: texts.adjust.undo(format.signed(adjustment.points)),
+    const answer = await openForm(context, {
+      title: `${texts.adjust.undo(format.signed(adjustment.points))}: ${named(id, user?.name)}`,
       fields: [reasonField(context)],
       submit: texts.undo,
       send: ({ reason }) =>

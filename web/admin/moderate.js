@@ -1,12 +1,11 @@
 // What a moderator does to a member or a target. Each shows what the service answered.
 
-/** @import { Field } from './types.js' */
 /** @import { Context, Moderation } from './types.js' */
 
 import { make } from '../page/dom.js'
 import { path } from './api.js'
-import { ask, reasonField } from './dialog.js'
-import { badge, button } from './parts.js'
+import { confirmField, openForm, reasonField } from './dialog.js'
+import { badge, button, named } from './parts.js'
 
 /**
  * Returns buttons that set flags of a moderation state. A `PUT` replaces all flags, so the others are sent as they are.
@@ -14,19 +13,20 @@ import { badge, button } from './parts.js'
  * @param {Context} context
  * @param {object} options
  * @param {string} options.url
- * @param {string} options.name of the member or target
+ * @param {string} options.id
+ * @param {string} [options.name] of the member or target
  * @param {State} options.state
  * @param {(keyof State & ('hidden' | 'frozen'))[]} options.flags
  */
-export function flagButtons(context, { url, name, state, flags }) {
+export function flagButtons(context, { url, id, name, state, flags }) {
   const { api, texts } = context
   return flags.map((flag) => {
     const isSet = state[flag]
     const words = texts.flags[flag]
     const text = isSet ? words.clear : words.set
     const element = button(text, async () => {
-      const answer = await ask(context, {
-        title: `${text}: ${name}`,
+      const answer = await openForm(context, {
+        title: `${text}: ${named(id, name)}`,
         content: [make('p', {}, isSet ? words.clear_effect : words.set_effect)],
         fields: [reasonField(context)],
         submit: text,
@@ -37,7 +37,7 @@ export function flagButtons(context, { url, name, state, flags }) {
         },
       })
       if (!answer) return
-      context.announce(texts.answered(name, answer[flag] ? words.is_set : words.is_clear))
+      context.announce(texts.answered(name ?? id, answer[flag] ? words.is_set : words.is_clear))
       context.reload()
     })
     element.id = `set-${flag}`
@@ -71,20 +71,20 @@ export function flagBadges({ texts }, { hidden, frozen, user }) {
  * @param {object} options
  * @param {string} options.url
  * @param {string} options.id
+ * @param {string} [options.name]
  * @param {string} options.label
  * @param {string} options.effect
  * @param {string} options.done
  * @param {string} options.back the hash to open afterwards
  */
-export function removeButton(context, { url, id, label, effect, done, back }) {
+export function removeButton(context, { url, id, name, label, effect, done, back }) {
   const { texts, api } = context
-  /** @type {Field} */
-  const confirmation = { name: 'confirmation', label: texts.type_to_confirm(id), required: true, expected: id }
+  const confirmation = confirmField(context, id)
   const element = button(
     label,
     async () => {
-      const answer = await ask(context, {
-        title: `${label}: ${id}`,
+      const answer = await openForm(context, {
+        title: `${label}: ${named(id, name)}`,
         content: [make('p', {}, effect)],
         fields: [confirmation],
         submit: label,

@@ -15,16 +15,13 @@ const COLORS = 6
 /**
  * @param {Context} context
  * @param {string} argument days of the range
- * @returns {Promise<Node>}
+ * @returns {Promise<HTMLElement>}
  */
 export async function numbersView(context, argument) {
-  const { api, texts, format, signal } = context
+  const { texts, format } = context
   const range = RANGES.find((days) => String(days) === argument) ?? 30
-  const to = await today(context)
-  // The days before are compared with.
-  /** @type {Stats} */
-  const stats = await api.get(`/v1/stats?from=${addDays(to, 1 - 2 * range)}&to=${to}`, signal)
-  const [days, earlier] = [stats.days.slice(0, range), stats.days.slice(range)]
+  const { stats, whole, earlier } = await comparison(context, range)
+  const days = stats.days.slice(0, range)
   const ordered = [...days].reverse()
   const dates = ordered.map(({ date }) => date)
   const links = RANGES.map((days) => {
@@ -34,7 +31,11 @@ export async function numbersView(context, argument) {
   })
   const ranges = make('nav', { className: 'segments', ariaLabel: texts.numbers.range }, ...links)
   /** @type {Content[]} */
-  const parts = [heading(texts.sections.numbers, ranges), tiles(context, days, earlier)]
+  const parts = [
+    heading(texts.sections.numbers, ranges),
+    tiles(context, whole, earlier),
+    note(texts.numbers.whole_days(format.day(whole[range - 1].date), format.day(whole[0].date))),
+  ]
   const hasJournal = days.some(({ activities }) => activities !== undefined)
   if (days.some(({ active }) => active !== undefined)) {
     const values = ordered.map(({ active = null }) => active)
@@ -60,10 +61,17 @@ export async function numbersView(context, argument) {
   return make('div', {}, ...parts)
 }
 
-/** @param {Context} context */
-async function today({ api, signal }) {
+/**
+ * Returns the numbers of today, which is not over, of the whole days before it and of as many before them.
+ * @param {Context} context
+ * @param {number} range whole days
+ */
+export async function comparison({ api, signal }, range) {
   const { configured } = await api.health(signal)
-  return dayOf(Date.now(), configured?.timezone ?? 'UTC')
+  const to = dayOf(Date.now(), configured?.timezone ?? 'UTC')
+  /** @type {Stats} */
+  const stats = await api.get(`/v1/stats?from=${addDays(to, -2 * range)}&to=${to}`, signal)
+  return { stats, whole: stats.days.slice(1, range + 1), earlier: stats.days.slice(range + 1) }
 }
 
 /**
@@ -96,15 +104,15 @@ function pointsByAction({ texts }, days) {
 const total = (values) => values.reduce((sum, value) => sum + value, 0)
 
 /**
- * Creates the sums of the range, compared with the range before.
+ * Creates the sums of days, compared with earlier days if there are some.
  * @param {Context} context
  * @param {Day[]} days
- * @param {Day[]} earlier
+ * @param {Day[] | null} earlier
  */
-function tiles({ texts, format }, days, earlier) {
+export function tiles({ texts, format }, days, earlier) {
   /** @type {[string, (day: Day) => number | undefined, 'sum' | 'mean'][]} */
   const kinds = [
-    [texts.numbers.active_mean, ({ active }) => active, 'mean'],
+    [earlier ? texts.numbers.active_mean : texts.numbers.active, ({ active }) => active, 'mean'],
     [texts.numbers.activities, ({ activities }) => activities, 'sum'],
     [texts.points, ({ points }) => points, 'sum'],
     [texts.numbers.new, (day) => day.new, 'sum'],
@@ -112,12 +120,13 @@ function tiles({ texts, format }, days, earlier) {
   const items = kinds
     .filter(([, value]) => days.some((day) => value(day) !== undefined))
     .map(([label, value, kind]) => {
-      const [now, before] = [days, earlier].map((list) => {
+      const [now, before] = [days, earlier ?? []].map((list) => {
         const sum = total(list.map((day) => value(day) ?? 0))
-        return kind === 'mean' ? Math.round((10 * sum) / list.length) / 10 : sum
+        return kind === 'mean' && sum ? Math.round((10 * sum) / list.length) / 10 : sum
       })
-      const change = before ? format.percent((now - before) / before) : ''
-      const kindOfChange = now > before ? 'up' : now < before ? 'down' : ''
+      const percent = Math.round((100 * (now - before)) / before)
+      const change = before ? format.percent(percent / 100) : ''
+      const kindOfChange = percent > 0 ? 'up' : percent < 0 ? 'down' : ''
       const details = change
         ? [make('b', { className: kindOfChange }, change), ` ${texts.numbers.before}`]
         : [texts.numbers.no_before]
@@ -125,7 +134,12 @@ function tiles({ texts, format }, days, earlier) {
         'div',
         {},
         make('dt', {}, label),
-        make('dd', {}, make('b', {}, format.number(now)), make('span', { className: 'muted' }, ...details)),
+        make(
+          'dd',
+          {},
+          make('b', {}, format.number(now)),
+          earlier ? make('span', { className: 'muted' }, ...details) : '',
+        ),
       )
     })
   return make('dl', { className: 'tiles' }, ...items)

@@ -72,6 +72,13 @@ export const time = ({ format }, instant) =>
 /** @param {User} user */
 export const member = ({ id, name }) => reference(memberUrl(id), id, name)
 
+/**
+ * Returns a name with its id, for titles of dialogs.
+ * @param {string} id
+ * @param {string} [name]
+ */
+export const named = (id, name) => (name && name !== id ? `${name} (${id})` : id)
+
 /** @param {Target} target */
 export const target = ({ id, title }) => reference(targetUrl(id), id, title)
 

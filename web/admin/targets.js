@@ -1,4 +1,4 @@
-// Search of targets, and a target: state, standings, hide, show and delete.
+// A target: state, standings, hide, show and delete.
 
 /** @import { Content } from './parts.js' */
 /** @import { Context, Standing, Target } from './types.js' */
@@ -7,50 +7,15 @@ import { make } from '../page/dom.js'
 import { ApiError, path } from './api.js'
 import { historyOf } from './history.js'
 import { flagBadges, flagButtons, removeButton, targetPath } from './moderate.js'
-import {
-  attempt,
-  card,
-  code,
-  columns,
-  facts,
-  heading,
-  member,
-  memberUrl,
-  note,
-  outward,
-  table,
-  target,
-  targetUrl,
-} from './parts.js'
-import { rowsOf, searchView } from './search.js'
+import { attempt, card, code, columns, facts, heading, memberUrl, outward, table } from './parts.js'
 
 /** @param {Context} context */
 const contentPeriods = async ({ api, signal }) => (await api.health(signal)).configured?.content_periods ?? []
 
 /**
  * @param {Context} context
- * @returns {Promise<Node>}
- */
-export async function targetsView(context) {
-  const { texts, format } = context
-  const periods = await contentPeriods(context)
-  if (!periods.length) return make('div', {}, heading(texts.sections.targets), note(texts.targets.no_boards))
-  /** @type {Map<string, { score: number, target: Target, author?: { id: string, name?: string } }>} */
-  const rows = await rowsOf(context, 'content', periods, ({ target }) => target.id)
-  return searchView(context, {
-    name: 'targets',
-    rows,
-    textsOf: ({ target, author }) => [target.id, target.title, author?.id, author?.name],
-    titles: [texts.target, texts.author, `${texts.points}>`],
-    cellsOf: (row) => [target(row.target), row.author ? member(row.author) : '', format.number(row.score)],
-    urlOf: targetUrl,
-  })
-}
-
-/**
- * @param {Context} context
  * @param {string} id
- * @returns {Promise<Node>}
+ * @returns {Promise<HTMLElement>}
  */
 export async function targetView(context, id) {
   const { api, texts, signal } = context
@@ -62,9 +27,10 @@ export async function targetView(context, id) {
     attempt(context, () => standingsOf(context, id)),
     attempt(context, () => historyOf(context, ({ target }) => target?.id === id)),
   ])
-  const name = state.target.title ?? id
+  const { title: name } = state.target
   const flags = flagButtons(context, {
     url: `${url}/moderation`,
+    id,
     name,
     state: { hidden: state.hidden },
     flags: ['hidden'],
@@ -72,6 +38,7 @@ export async function targetView(context, id) {
   const remove = removeButton(context, {
     url,
     id,
+    name,
     label: texts.delete_target.title,
     effect: texts.delete_target.effect,
     done: texts.delete_target.done,
@@ -91,7 +58,7 @@ export async function targetView(context, id) {
     'div',
     { className: 'detail' },
     make('a', { className: 'back', href: '#targets' }, texts.sections.targets),
-    heading(name, ...flags, remove),
+    heading(name ?? id, ...flags, remove),
     facts(rows),
     columns(card(texts.targets.standings, standings), card(texts.member_page.audit, history)),
   )

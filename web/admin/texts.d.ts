@@ -17,6 +17,7 @@ export interface Texts {
     sign_in: string
   }
   sections: {
+    overview: string
     members: string
     targets: string
     audit: string
@@ -43,6 +44,7 @@ export interface Texts {
   save: string
   delete: string
   undo: string
+  remove: (name: string) => string
   open: string
   id: string
   state: string
@@ -57,6 +59,13 @@ export interface Texts {
   reason: string
   reason_hint: string
   results: (count: string) => string
+  scored: (points: string) => string
+  jump: {
+    title: string
+    label: string
+    results: string
+    section: string
+  }
   answered: (name: string, answer: string) => string
   type_to_confirm: (id: string) => string
   type_exactly: (id: string) => string
@@ -87,6 +96,21 @@ export interface Texts {
       clear_effect: string
     }
   }
+  overview: {
+    attention: string
+    all_good: string
+    no_items: string
+    kinds: { warn: string; bad: string }
+    cron_failed: string
+    cron_late: (age: string) => string
+    deliveries: (count: string) => string
+    outbox: (count: string, age: string) => string
+    changes: (count: string) => string
+    today: string
+    week: string
+    members: string
+    targets: string
+  }
   members: {
     label: string
     hint: string
@@ -100,6 +124,8 @@ export interface Texts {
     audit: string
     of: string
     opted_out: string
+    unknown: string
+    no_standings: string
   }
   points_page: {
     types: Record<Points['entries'][number]['type'], (action: string) => string>
@@ -167,6 +193,8 @@ export interface Texts {
     others: string
     before: string
     no_before: string
+    whole_days: (from: string, to: string) => string
+    so_far: (day: string) => string
     chart: (title: string) => string
     table: (title: string) => string
     as_of: (time: string) => string
@@ -191,8 +219,10 @@ export interface Texts {
     outbox: string
     oldest: (age: string) => string
     queue: string
-    delivered: (age: string) => string
-    never_delivered: string
+    waited: (age: string) => string
+    emptied: (age: string) => string
+    unused: string
+    no_outage: string
     version: string
     processed: string
     since_start: (age: string) => string
@@ -233,6 +263,8 @@ export interface Texts {
     }
     title: string
     id_hint: string
+    id_invalid: string
+    id_taken: string
     from: string
     to: string
     to_hint: string
@@ -243,6 +275,9 @@ export interface Texts {
     groups_hint: string
     prizes: string
     prizes_hint: string
+    ranks: string
+    add_action: string
+    add_prize: string
     prize_count: (count: string) => string
     saved: (state: string) => string
     deleted: string

@@ -125,7 +125,8 @@ export interface Status {
   version: string
   store: { latency_ms: number | null; circuit: 'closed' | 'open' | 'half-open' }
   outbox: { entries: number; oldest: string | null } | null
-  queue: { oldest: string | null; delivered: string | null } | null
+  /** The last delivery of activity that was queued while the store did not respond. */
+  queue: { oldest: string; delivered: string } | null
   commands: { processed: number; uptime_seconds: number } | null
 }
 
@@ -163,14 +164,20 @@ export interface Field {
   name: string
   label: string
   hint?: string
-  type?: 'text' | 'number' | 'date' | 'datetime-local' | 'textarea' | 'select'
+  type?: 'text' | 'number' | 'date' | 'datetime-local' | 'textarea' | 'select' | 'rows'
   value?: string
   options?: [value: string, label: string][]
   required?: boolean
   maxLength?: number
   step?: string
-  /** The only value that is accepted, such as the id of a member to erase. */
-  expected?: string
+  /** Returns why a value is not accepted, else an empty text. */
+  check?: (value: string) => string
+  /** Returns the value until the moderator enters another one. */
+  derive?: (values: Record<string, string>) => string
+  /** The names of the columns, the values and the text of the button of a field of rows. */
+  columns?: string[]
+  rows?: string[][]
+  add?: string
   /** The JSON pointer of the request that it fills. */
   pointer?: string
 }

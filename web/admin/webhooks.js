@@ -13,7 +13,7 @@ const KINDS = /** @type {const} */ ({ pending: 'warn', delivered: 'good', failed
 /**
  * @param {Context} context
  * @param {string} argument a state
- * @returns {Promise<Node>}
+ * @returns {Promise<HTMLElement>}
  */
 export async function webhooksView(context, argument) {
   const { api, texts, signal } = context
@@ -81,6 +81,7 @@ function item(context, { id, type, endpoint, state, attempts, status, error, at,
       ...facts.map((fact) => ` · ${fact}`),
       ...(due ? [` · ${texts.webhooks.due} `, time(context, due)] : []),
     ],
-    value: [retry],
+    // The service sends a pending one again by itself. The others have arrived, or had nothing to send.
+    value: state === 'failed' ? [retry] : [],
   }
 }

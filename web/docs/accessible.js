@@ -10,11 +10,15 @@ const REPAIRS = [
   ['.cm-content:not([aria-label])', () => ({ 'aria-label': texts().code })],
   // A response, which could not be scrolled by keyboard.
   ['.cm-scroller[tabindex="-1"]:not(:has([contenteditable=true]))', () => ({ tabindex: '0' })],
-  // What they control has no such id.
+  // No element has the id in this attribute.
   ['.scalar-client [class*=copy-button][aria-controls]', () => ({ 'aria-controls': null })],
   // The page has a region of notifications already.
   ['.scalar-client section[aria-live]:not([role])', () => ({ role: 'group' })],
+  // The dialog of a request has a main part of its own.
+  ['main.references-rendered', () => ({ 'aria-hidden': isDialogOpen() ? 'true' : null })],
 ]
+
+const isDialogOpen = () => Boolean(document.querySelector('.scalar-client[role=dialog]')?.checkVisibility())
 
 function repair() {
   for (const [selector, attributes] of REPAIRS) {

@@ -1,0 +1,161 @@
+// The first view: what needs attention, today and the last days, and the first members and targets of the week.
+
+/** @import { Content } from './parts.js' */
+/** @import { Kind } from './search.js' */
+/** @import { Context, Delivery, Health, Status } from './types.js' */
+/** @typedef {{ text: string, href: string, kind: 'warn' | 'bad' }} Item */
+
+import { make } from '../page/dom.js'
+import { ApiError } from './api.js'
+import { SLOW } from './health.js'
+import { comparison, tiles } from './numbers.js'
+import { attempt, badge, button, card, columns, feed, heading, note } from './parts.js'
+import { boardOf, itemList } from './search.js'
+
+const LATE = 1800 // seconds. Cron runs each five minutes, and records one run in a quarter of an hour.
+const FAILED = 100 // the most deliveries that a request returns
+const TOP = 5
+
+/**
+ * @param {Context} context
+ * @returns {Promise<HTMLElement>}
+ */
+export async function overviewView(context) {
+  const { api, texts, signal } = context
+  const health = await api.health(signal)
+  const [items, days, members, targets] = await Promise.all([
+    attention(context, health),
+    attempt(context, async () => numberTiles(context, await comparison(context, 7))),
+    topCard(context, 'members', texts.overview.members, health.configured?.periods),
+    topCard(context, 'targets', texts.overview.targets, health.configured?.content_periods),
+  ])
+  const refresh = button(texts.refresh, () => context.reload())
+  refresh.id = 'refresh'
+  /** @type {Content} */
+  const list = items.length ? feed(items.map((item) => lineOf(context, item))) : allGood(context)
+  return make(
+    'div',
+    { className: 'overview' },
+    heading(texts.sections.overview, refresh),
+    card(texts.overview.attention, list),
+    days,
+    columns(...[members, targets].filter((part) => part !== null)),
+  )
+}
+
+/** @param {Context} context */
+const allGood = ({ texts }) =>
+  make('p', { className: 'note' }, badge(texts.overview.all_good, 'good'), ' ', texts.overview.no_items)
+
+/**
+ * @param {Context} context
+ * @param {Item} item
+ */
+const lineOf = ({ texts }, { text, href, kind }) => ({
+  line: [badge(texts.overview.kinds[kind], kind), ' ', make('a', { href }, text)],
+})
+
+/**
+ * Returns what the moderator or the operator should look at, worst first.
+ * @param {Context} context
+ * @param {Health} health
+ * @returns {Promise<Item[]>}
+ */
+async function attention({ api, texts, format, signal }, health) {
+  const words = texts.overview
+  /** @type {[Status | null, { deliveries: Delivery[], next: string | null } | null, string | null]} */
+  const [status, failed, metrics] = await Promise.all([
+    optional(api.get('/v1/status', signal)),
+    optional(api.get(`/v1/webhooks/deliveries?state=failed&limit=${FAILED}`, signal)),
+    optional(api.request('GET', '/metrics', { signal, isText: true })),
+  ])
+  const now = Date.now()
+  /** @type {Item[]} */
+  const items = []
+  const add = (/** @type {Item['kind']} */ kind, /** @type {string} */ href, /** @type {string} */ text) =>
+    items.push({ kind, href, text })
+
+  if (health.status !== 'ok') {
+    const detail = health.problem?.detail ?? health.problem?.title
+    add('bad', '#health', [texts.health.states[health.status], detail].filter(Boolean).join(': '))
+  }
+  if (status && status.store.circuit !== 'closed') add('bad', '#health', texts.health.failing)
+  if (metricOf(metrics, 'cron_run_success') === 0) add('bad', '#health', words.cron_failed)
+  if (failed?.deliveries.length) {
+    const count = `${format.number(failed.deliveries.length)}${failed.next ? '+' : ''}`
+    add('bad', '#webhooks/failed', words.deliveries(count))
+  }
+  for (const warning of health.warnings) add('warn', '#health', warning)
+  const latency = status?.store.latency_ms ?? 0
+  if (latency > SLOW) add('warn', '#health', `${texts.health.latency}: ${format.milliseconds(latency)}`)
+  const age = now / 1000 - (metricOf(metrics, 'cron_run_timestamp_seconds') ?? Number.NaN)
+  if (age > LATE) add('warn', '#health', words.cron_late(format.duration(age)))
+  const { entries = 0, oldest } = status?.outbox ?? {}
+  const waited = (now - Date.parse(oldest ?? '')) / 1000
+  if (waited > LATE) add('warn', '#health', words.outbox(format.number(entries), format.duration(waited)))
+  const changes = metricOf(metrics, 'pending_changes')
+  if (changes) add('warn', '#audit', words.changes(format.number(changes)))
+  return items
+}
+
+/**
+ * Returns null for a request that the service refused or could not answer: the key may lack a scope, or the deployment a
+ * binding.
+ * @template Value
+ * @param {Promise<Value>} answer
+ * @returns {Promise<Value | null>}
+ */
+async function optional(answer) {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof ApiError) return null
+    throw error
+  }
+}
+
+/**
+ * Returns the value of a metric without labels.
+ * @param {string | null} text in the OpenMetrics format
+ * @param {string} name
+ */
+function metricOf(text, name) {
+  const value = new RegExp(`^activity_rank_${name} (\\S+)$`, 'm').exec(text ?? '')?.[1]
+  return value === undefined ? undefined : Number(value)
+}
+
+/**
+ * Creates the numbers of today, and those of the last whole days beside those before.
+ * @param {Context} context
+ * @param {Awaited<ReturnType<typeof comparison>>} numbers
+ */
+function numberTiles(context, { stats, whole, earlier }) {
+  const { texts, format } = context
+  const range = `${format.day(whole.at(-1)?.date ?? '')} – ${format.day(whole[0].date)}`
+  return make(
+    'div',
+    {},
+    make('h2', {}, texts.overview.today),
+    tiles(context, stats.days.slice(0, 1), null),
+    make('h2', {}, texts.overview.week, ' ', make('a', { href: '#numbers/7' }, range)),
+    tiles(context, whole, earlier),
+  )
+}
+
+/**
+ * Creates the first rows of the board of the week, or of the shortest period. Returns null without boards.
+ * @param {Context} context
+ * @param {Kind} kind
+ * @param {string} title
+ * @param {string[]} [periods]
+ */
+async function topCard(context, kind, title, periods = []) {
+  const { texts } = context
+  const period = periods.includes('week') ? 'week' : periods[0]
+  if (!period) return null
+  const content = await attempt(context, async () => {
+    const items = await boardOf(context, kind, period, TOP)
+    return items.length ? itemList(context, kind, items) : note(texts.points_page.none)
+  })
+  return card(texts.answered(title, texts.periods[/** @type {'day'} */ (period)]), content)
+}
