@@ -138,6 +138,15 @@ const STATUS = () => ({
   commands: { processed: 1_234_567, uptime_seconds: 86_400 * 12 },
 })
 
+function placesOf(user) {
+  const { standings } = respondOfGallery('card', ['users', user, 'card'])
+  const places = Object.entries(standings).map(([period, { id, score, rank, total }]) => [
+    period,
+    { id, score, rank, total, percentile: 90, next: rank > 1 ? { rank: rank - 1, score: score + 3, points: 4 } : null },
+  ])
+  return Object.fromEntries(places)
+}
+
 /** Returns the response to a request, or `undefined` for 404. */
 function respond(url, isMember) {
   const [root, name, part] = url.pathname.slice(4).split('/').map(decodeURIComponent)
@@ -158,6 +167,8 @@ function respond(url, isMember) {
       return { ...user, public_activity: true }
     case 'moderation':
       return { user, hidden: false, frozen: false }
+    case 'standings':
+      return isMember ? { user, standings: placesOf(name) } : undefined
     case 'points':
       return isMember ? POINTS() : undefined
     case 'targets':

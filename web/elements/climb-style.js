@@ -12,7 +12,7 @@ section {
 [part~=third] { --metal: var(--activity-rank-third, #eaa97a) }
 [part~=place] { position: relative; grid-row: 1 / 3; inline-size: 7.5em; block-size: 7.5em }
 /* The text is on an opaque background, so that its contrast is known. */
-[part~=place] p { position: absolute; inset: 8%; border-radius: 50%; background: color-mix(in oklab, var(--metal, var(--base)) 25%, var(--base)); display: flex; flex-direction: column; align-items: center; justify-content: center; line-height: 1.1 }
+[part~=place] p { position: absolute; inset: 8%; border-radius: 50%; background: color-mix(in oklab, var(--metal, var(--base)) 20%, var(--base)); display: flex; flex-direction: column; align-items: center; justify-content: center; line-height: 1.1 }
 [part=rank] { font-size: 2.25em; font-weight: 800 }
 [part=of] { font-size: .8125em }
 [part=ring] { display: block; inline-size: 100%; rotate: -90deg }

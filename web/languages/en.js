@@ -115,7 +115,7 @@ export const climb = {
     `${n} ${NOUNS[action] ? NOUNS[action] + s(count) : `× ${action}`} ${count === 1 ? 'passes' : 'pass'} ${name}`,
   lead: (points, p, name) => `You lead ${name} by ${p} point${s(points)}`,
   way: (action) => ACTIONS[action] ?? action,
-  ways: 'Any of these puts you on it.',
+  ways: 'Any of these puts you on the board.',
   result: (rank, total, risen) => `Last time: #${rank} of ${total}${risen ? `, up ${risen}` : ''}`,
   days_streak: (_days, n) => `${n}-day streak`,
   share: 'Share',
