@@ -34,8 +34,13 @@ const input = Object.assign(document.createElement('input'), { id: 'as-member', 
 input.setAttribute('list', 'known-members')
 const list = Object.assign(document.createElement('datalist'), { id: 'known-members' })
 for (const { user } of board.entries) list.append(new Option(user.name ?? user.id, user.id))
-const text = { htmlFor: input.id, textContent: 'Id of a member, known or new (成员 ID)' }
-const label = Object.assign(document.createElement('label'), text)
+const label = Object.assign(document.createElement('label'), { htmlFor: input.id })
+const root = document.documentElement
+const showLabel = () => {
+  label.textContent = root.lang.startsWith('zh') ? '成员 ID，已有或新的' : 'Id of a member, known or new'
+}
+new MutationObserver(showLabel).observe(root, { attributes: true, attributeFilter: ['lang'] })
+showLabel()
 const row = document.createElement('div')
 const before = document.getElementById('sign-in')
 const button = before?.querySelector('button')

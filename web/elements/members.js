@@ -42,7 +42,8 @@ class Row {
       this.#meta.replaceChildren(
         ...(author ? [nameOf(author, 'author', authorPage)] : [this.#you, ' ', this.#level, ' ', this.#movement]),
       )
-      this.#cells[1].replaceChildren(avatarOf(item), names)
+      // Titles have no initials that anybody would recognize.
+      this.#cells[1].replaceChildren(avatarOf(target && !target.image && author ? author : item), names)
     }
     write(this.#rank, rank ? language.number(rank) : '–')
     write(this.#unit, texts.unit(score))

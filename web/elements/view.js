@@ -135,7 +135,13 @@ export class View {
     setTarget(this.#later, hasDays && closed ? dateOf(Date.parse(end) + HALF_DAY, timeZone) : '')
     this.tick()
     this.#rows.show(entries, context)
-    const nobody = context.of === 'content' ? texts.empty : (texts.nobody[kind] ?? texts.nobody.all)
+    const wait = Date.parse(start) - Date.now()
+    const nobody =
+      context.of === 'content'
+        ? texts.empty
+        : wait > 0
+          ? texts.starts(this.#language.duration(wait, 'short'))
+          : (texts.nobody[kind] ?? texts.nobody.all)
     write(this.#empty, entries.length ? '' : closed ? texts.expired : nobody)
     const hasMore = board.total > entries.length
     this.#showFree(entries.length, closed || hasMore)

@@ -16,7 +16,7 @@ const NOW = { day: '今日', week: '本周', month: '本月', year: '今年', al
 export const docs = {
   locale: 'zh-CN',
   title: 'API 参考',
-  leaderboard: '排行榜',
+  leaderboard: '活跃榜',
   language: '语言',
   dark: '深色',
   code: '代码',
