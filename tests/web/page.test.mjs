@@ -248,6 +248,37 @@ describe('pages without a board', () => {
   }
 })
 
+describe('card beside a name', () => {
+  const card = (page) => page.locator('#peek activity-card')
+
+  it('pointer and keyboard show it', async (t) => {
+    const page = await open(t)
+    const link = page.locator('#board').getByRole('link', { name: 'Ada' })
+    await link.hover()
+    await card(page).getByText('Ada', { exact: true }).waitFor()
+    assert.equal(await card(page).getAttribute('user'), 'm0')
+    await page.mouse.move(0, 0)
+    await eventually(() => page.locator('#peek').isVisible(), false)
+    await page.keyboard.press('Tab')
+    await link.focus()
+    await eventually(() => page.locator('#peek').isVisible(), true)
+    await page.keyboard.press('Escape')
+    await eventually(() => page.locator('#peek').isVisible(), false)
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('long press shows it, a tap follows the link', async (t) => {
+    const page = await open(t, { hasTouch: true, viewport: { width: 390, height: 800 } })
+    const link = page.locator('#board').getByRole('link', { name: 'Ada' })
+    await link.dispatchEvent('pointerdown', { pointerType: 'touch', bubbles: true, composed: true })
+    await eventually(() => page.locator('#peek').isVisible(), true)
+    await page.locator('h2').first().dispatchEvent('pointerdown', { pointerType: 'touch', bubbles: true })
+    await eventually(() => page.locator('#peek').isVisible(), false)
+    await link.tap()
+    await eventually(() => path(page), '/u/m0')
+  })
+})
+
 describe('views of the board', () => {
   const list = async (page) => (await page.locator('#list .member').allInnerTexts()).join(' ')
 

@@ -4,6 +4,7 @@ import { Boards } from './boards.js'
 import { $ } from './dom.js'
 import { eventFacts, eventList } from './events.js'
 import { showMine } from './mine.js'
+import { startPeek } from './peek.js'
 import { levelList, ruleList } from './rules.js'
 import { read, session } from './session.js'
 import { isShown, startPage, titleOf } from './site.js'
@@ -117,4 +118,5 @@ async function loadAside() {
 $('retry').addEventListener('click', () => location.reload())
 
 await startPage({ render, showMember })
+startPeek()
 await loadAside()

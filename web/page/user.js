@@ -3,6 +3,7 @@
 import { $, faceOf, make } from './dom.js'
 import { climbOf, yearOf } from './mine.js'
 import { PagedList } from './paged.js'
+import { startPeek } from './peek.js'
 import { pointItem, targetItem } from './points.js'
 import { read, session } from './session.js'
 import { startPage, titleOf } from './site.js'
@@ -118,4 +119,5 @@ async function load() {
 }
 
 await startPage({ render, showMember })
+startPeek()
 await load()
