@@ -8,6 +8,7 @@ use crate::log;
 use crate::platform::assets;
 use crate::request::Request;
 use crate::response::Response;
+use activity_rank_core::calendar::Period;
 use activity_rank_core::config::Branding;
 use activity_rank_core::error::Error;
 use activity_rank_core::query::Query;
@@ -45,6 +46,8 @@ pub enum Page<'a> {
     Home,
     /// `/u/{user}`
     Member(&'a str),
+    /// `/u/{user}/{period}`
+    Recap(&'a str, &'a str),
     /// `/try`
     Playground,
     /// `/admin`
@@ -65,6 +68,7 @@ impl Page<'_> {
         match self {
             Self::Home => ("index.html", OPEN),
             Self::Member(_) => ("user.html", OPEN),
+            Self::Recap(..) => ("recap.html", OPEN),
             Self::Playground => ("try.html", OPEN),
             Self::Admin => ("admin.html", STRICT),
             Self::Gallery => ("gallery.html", OPEN),
@@ -130,6 +134,18 @@ pub async fn get(context: RequestContext<'_>, page: Page<'_>) -> Result<Response
             titled(&title_of(context, user).await?, site),
             "Points, places and activity of this member.",
         ),
+        Page::Recap(user, period) => {
+            let known = [Period::Year, Period::Month].map(|kind| kind.first_day(period));
+            if known.iter().all(Option::is_none) {
+                let detail = "A recap is of a year, such as 2026, or of a month, such as 2026-11.";
+                return Err(Error::NotFound(detail.to_owned()));
+            }
+            let name = title_of(context, user).await?;
+            (
+                titled(&format!("{name} · {period}"), site),
+                "Points, places and days of this member.",
+            )
+        }
         Page::Playground if !context.deployment.config.playground => {
             let detail = "This deployment has no playground; PLAYGROUND turns it on.";
             return Err(Error::NotFound(detail.to_owned()));
@@ -158,7 +174,7 @@ pub async fn get(context: RequestContext<'_>, page: Page<'_>) -> Result<Response
     }
     Ok(match page {
         // A name must not outlive the member's wish to be hidden for longer than on a board.
-        Page::Member(_) => {
+        Page::Member(_) | Page::Recap(..) => {
             let max_age = context.deployment.config.board_max_age;
             response.with("cache-control", format!("public, max-age={max_age}"))
         }
@@ -244,9 +260,10 @@ fn static_text(media_type: &str, text: String) -> Response {
 mod tests {
     use super::*;
 
-    const PAGES: [(Page<'_>, &str); 8] = [
+    const PAGES: [(Page<'_>, &str); 9] = [
         (Page::Home, include_str!("../../web/index.html")),
         (Page::Member(""), include_str!("../../web/user.html")),
+        (Page::Recap("", ""), include_str!("../../web/recap.html")),
         (Page::Playground, include_str!("../../web/try.html")),
         (Page::Admin, include_str!("../../web/admin.html")),
         (Page::Gallery, include_str!("../../web/gallery.html")),

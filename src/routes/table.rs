@@ -95,6 +95,9 @@ pub const ROUTES: &[Route] = routes! {
     "/u/{user}/share.svg" Cached {
         GET Public |c, [user, _]| card::get(c, CardFormat::Share, user);
     }
+    "/u/{user}/{period}" None {
+        GET Public |c, [user, period]| pages::get(c, Page::Recap(user, period));
+    }
     "/try" None {
         GET File |c, _| pages::get(c, Page::Playground);
     }

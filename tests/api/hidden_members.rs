@@ -23,7 +23,7 @@ const ERASED: &str = "the-erased1";
 const UNKNOWN: &str = "the-unknown";
 
 /// Routes about one member: `{}` is the member.
-const READS: [&str; 33] = [
+const READS: [&str; 34] = [
     "/v1/users/{}",
     "/v1/users/{}?a=1",
     "/v1/users/{}/activity",
@@ -39,6 +39,7 @@ const READS: [&str; 33] = [
     "/v1/users/{}/card?period=all",
     "/v1/users/{}/card.svg",
     "/u/{}/share.svg",
+    "/u/{}/2026",
     "/v1/users/{}/badge.svg",
     "/v1/users/{}/moderation",
     "/u/{}",

@@ -189,6 +189,30 @@ async fn reader_of_a_wrong_address_gets_a_page() {
 }
 
 #[tokio::test]
+async fn recap_is_of_a_year_or_a_month() {
+    let app = TestApp::start();
+    app.set_name("42", "Ada").await;
+    let origin = app.url();
+    for period in ["2026", "2026-11"] {
+        let path = format!("/u/42/{period}");
+        let page = app.without_key().get(&path).await;
+        page.assert_status(200);
+        let texts = [
+            ("url", &*format!("{origin}{path}")),
+            ("origin", origin),
+            ("title", &format!("Ada · {period}")),
+            ("description", "Points, places and days of this member."),
+        ];
+        assert_eq!(page.text, filled("/recap.html", &texts), "{period}");
+    }
+    let detail = "A recap is of a year, such as 2026, or of a month, such as 2026-11.";
+    for period in ["2026-13", "2026-W47", "all", "nothing"] {
+        let response = app.get(&format!("/u/42/{period}")).await;
+        response.assert(404, problem("not-found", detail));
+    }
+}
+
+#[tokio::test]
 async fn manifest_is_that_of_the_site() {
     let manifest = |name: &str, description: &str, colour: &str, icon| {
         json!({

@@ -10,6 +10,7 @@ export interface PageTexts extends Record<PlainText, string> {
   points: Text<[points: number, p: string]>
   states_of_service: Record<'ok' | 'misconfigured' | 'store-unavailable' | 'unreachable', string>
   updated: Text
+  fact_place: Text
   views: Record<'top' | 'around' | 'friends', string>
   alone: Record<'around' | 'friends', string>
   winners_of: Record<'day' | 'week' | 'month' | 'year', string>
@@ -47,6 +48,18 @@ export type Notice = 'invalid_token' | 'expired_token' | 'rejected_token'
 
 type PlainText =
   | Notice
+  | 'by_month'
+  | 'fact_best'
+  | 'fact_days'
+  | 'fact_first'
+  | 'fact_last'
+  | 'fact_points'
+  | 'fact_received'
+  | 'fact_streak'
+  | 'incomplete'
+  | 'recap_private'
+  | 'recaps'
+  | 'so_far'
   | 'about_event'
   | 'act'
   | 'activity'

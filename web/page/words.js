@@ -139,3 +139,17 @@ export function days(from, to, timeZone) {
   const fields = /** @type {const} */ ({ year: 'numeric', month: 'short', day: 'numeric' })
   return new Intl.DateTimeFormat(language(), { ...fields, timeZone }).formatRange(Date.parse(from), Date.parse(to) - 1)
 }
+
+/**
+ * Formats a day without its year.
+ * @param {string} day `2026-11-20`
+ */
+export const date = (day) =>
+  new Intl.DateTimeFormat(language(), { month: 'short', day: 'numeric', timeZone: 'UTC' }).format(Date.parse(day))
+
+/**
+ * Formats a month.
+ * @param {string} month `2026-11`
+ */
+export const monthOf = (month) =>
+  new Intl.DateTimeFormat(language(), { year: 'numeric', month: 'long', timeZone: 'UTC' }).format(Date.parse(month))

@@ -1123,6 +1123,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/u/{user}/{period}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+                /**
+                 * @description A year or a month.
+                 * @example 2026-11
+                 */
+                period: string;
+            };
+            cookie?: never;
+        };
+        /** Get the page with a year or a month of a member */
+        get: operations["getRecapPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/u/{user}/share.svg": {
         parameters: {
             query?: never;
@@ -5941,6 +5966,44 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+        };
+    };
+    getRecapPage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of a stored response. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatch"];
+            };
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+                /**
+                 * @description A year or a month.
+                 * @example 2026-11
+                 */
+                period: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The HTML page. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidRequest"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Misconfigured"];
         };

@@ -59,6 +59,7 @@ export const OPERATIONS = /** @type {const} */ ({
   getManifest: ['GET', '/site.webmanifest'],
   getPage: ['GET', '/'],
   getMemberPage: ['GET', '/u/{user}'],
+  getRecapPage: ['GET', '/u/{user}/{period}'],
   getSharePicture: ['GET', '/u/{user}/share.svg'],
   getPlayground: ['GET', '/try'],
   getStatusPage: ['GET', '/status'],

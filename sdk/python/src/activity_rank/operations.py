@@ -1383,6 +1383,25 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def get_recap_page(
+        self,
+        user: str,
+        period: str,
+        *,
+        timeout: float | None = None,
+    ) -> str:
+        """Get the page with a year or a month of a member.
+
+        period: A year or a month.
+
+        `GET /u/{user}/{period}`
+        """
+        return self._call(
+            routes.GET_RECAP_PAGE,
+            path={"user": user, "period": period},
+            timeout=timeout,
+        )
+
     def get_share_picture(
         self,
         user: str,
@@ -2846,6 +2865,25 @@ class AsyncOperations(ABC):
         return await self._call(
             routes.GET_MEMBER_PAGE,
             path={"user": user},
+            timeout=timeout,
+        )
+
+    async def get_recap_page(
+        self,
+        user: str,
+        period: str,
+        *,
+        timeout: float | None = None,
+    ) -> str:
+        """Get the page with a year or a month of a member.
+
+        period: A year or a month.
+
+        `GET /u/{user}/{period}`
+        """
+        return await self._call(
+            routes.GET_RECAP_PAGE,
+            path={"user": user, "period": period},
             timeout=timeout,
         )
 

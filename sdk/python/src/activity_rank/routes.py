@@ -83,6 +83,7 @@ GET_OPEN_API: Route[dict[str, Any]] = Route("getOpenApi", "GET", "/openapi.json"
 GET_MANIFEST: Route[dict[str, Any]] = Route("getManifest", "GET", "/site.webmanifest", "json")
 GET_PAGE: Route[str] = Route("getPage", "GET", "/", "text")
 GET_MEMBER_PAGE: Route[str] = Route("getMemberPage", "GET", "/u/{user}", "text")
+GET_RECAP_PAGE: Route[str] = Route("getRecapPage", "GET", "/u/{user}/{period}", "text")
 GET_SHARE_PICTURE: Route[str] = Route("getSharePicture", "GET", "/u/{user}/share.svg", "text")
 GET_PLAYGROUND: Route[str] = Route("getPlayground", "GET", "/try", "text")
 GET_STATUS_PAGE: Route[str] = Route("getStatusPage", "GET", "/status", "text")
@@ -150,6 +151,7 @@ ALL: tuple[Route[Any], ...] = (
     GET_MANIFEST,
     GET_PAGE,
     GET_MEMBER_PAGE,
+    GET_RECAP_PAGE,
     GET_SHARE_PICTURE,
     GET_PLAYGROUND,
     GET_STATUS_PAGE,
