@@ -1,11 +1,12 @@
 // The front page of a deployment.
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 
-import { eventually, gzippedSize, layoutShift, openMenu, PHONE, scrollWidth, startApp, violations } from './support.mjs'
+import { eventually, layoutShift, openMenu, PHONE, scrollWidth, startApp, violations } from './support.mjs'
 
 const WEB = fileURLToPath(new URL('../../web/', import.meta.url))
 const DAY = 864e5 // ms
@@ -485,8 +486,15 @@ for (const width of [240, 390]) {
   })
 }
 
-it('page scripts have at most 20 KB gzipped', () => {
-  const files = readdirSync(`${WEB}page`).filter((name) => name.endsWith('.js'))
-  const bytes = gzippedSize(files.map((name) => `page/${name}`))
-  assert.ok(bytes <= 20 * 1024, `${bytes}`)
+it('scripts have at most 70 KB gzipped', async (t) => {
+  const scripts = new Map()
+  const before = (page) =>
+    page.on('response', (response) => {
+      if (response.request().resourceType() === 'script') scripts.set(response.url(), response.text())
+    })
+  const page = await openSignedIn(t, { before })
+  await page.locator('activity-heatmap [part~=summary]:not(:empty)').waitFor()
+  let bytes = 0
+  for (const text of scripts.values()) bytes += gzipSync(await text, { level: 9 }).length
+  assert.ok(scripts.size > 10 && bytes <= 70 * 1024, `${scripts.size} scripts, ${bytes} bytes`)
 })
