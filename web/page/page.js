@@ -70,14 +70,15 @@ function followPeriod() {
 }
 new MutationObserver(followPeriod).observe(board, { attributes: true, attributeFilter: ['period', 'of', 'event'] })
 
-/** Loads the winners of the board's period: boards of all time have none. */
+/** Loads the winners of the board's period: other boards, and those of all time, have none. */
 async function loadWinners() {
   const period = memberPeriod()
-  const isKnown = data.configured?.periods.includes(period) && period !== 'all'
-  if (!isShown('winners') || !period || (isKnown && period === data.winnersOf)) return
-  data.winnersOf = isKnown ? period : null
-  const answer = isKnown ? await read(`/v1/ranking/${period}/winners?limit=3`) : null
-  if (data.winnersOf !== (isKnown ? period : null)) return
+  const hasWinners = isShown('winners') && period !== 'all' && data.configured?.periods.includes(period)
+  const wanted = hasWinners ? period : null
+  if (wanted === data.winnersOf) return
+  data.winnersOf = wanted
+  const answer = wanted ? await read(`/v1/ranking/${wanted}/winners?limit=3`) : null
+  if (wanted !== data.winnersOf) return
   data.winners = answer?.status === 200 ? answer.body : null
   render()
 }
