@@ -256,6 +256,20 @@ describe('pages without a board', () => {
   }
 })
 
+it('print has the days of the calendar and no controls', async (t) => {
+  const page = await openSignedIn(t)
+  await page.locator('activity-heatmap [part~=summary]:not(:empty)').waitFor()
+  await page.emulateMedia({ media: 'print' })
+  const styleOf = (selector, name) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((element, name) => getComputedStyle(element)[name], name)
+  assert.equal(await styleOf('activity-heatmap [part~=day]', 'printColorAdjust'), 'exact')
+  assert.equal(await styleOf('#board [part=own]', 'position'), 'static')
+  assert.equal(await page.locator('#menu-button').isVisible(), false)
+})
+
 describe('card beside a name', () => {
   const card = (page) => page.locator('#peek activity-card')
 

@@ -14,6 +14,7 @@ section {
   --level-3: oklch(from color-mix(in oklab, var(--accent) 76%, var(--base)) l calc(c * 1.2) h);
   --level-4: var(--accent);
   min-block-size: 14.25em;
+  print-color-adjust: exact;
 }
 [data-layout=month] {
   --level-2: oklch(from color-mix(in oklab, var(--accent) 44%, var(--base)) l min(c * 1.5, .1) h);

@@ -291,6 +291,7 @@ section[data-layout=compact] {${compact}}
 section:is([data-layout=full], [data-layout=podium]) {${podium}}
 @container ${WIDE} { section[data-layout=auto] {${podium}} }
 @container (min-inline-size: 44em) { ol { flex-basis: 0 } }
+@media print { .pinned { position: static } [part=more], [part~=arrow] { display: none } }
 @media (prefers-reduced-motion: reduce) { .loading [part=rows] { animation: none } [part=bar] { transition: none } }
 @media (forced-colors: active) {
   [part~=own-row], [part=own], [aria-selected=true] { outline: 1px solid Highlight; outline-offset: -1px }
