@@ -101,9 +101,13 @@ var OPERATIONS = (
     getMetrics: ["GET", "/metrics"],
     getHealth: ["GET", "/healthz"],
     getOpenApi: ["GET", "/openapi.json"],
+    getManifest: ["GET", "/site.webmanifest"],
     getPage: ["GET", "/"],
     getMemberPage: ["GET", "/u/{user}"],
+    getRecapPage: ["GET", "/u/{user}/{period}"],
+    getSharePicture: ["GET", "/u/{user}/share.svg"],
     getPlayground: ["GET", "/try"],
+    getStatusPage: ["GET", "/status"],
     getAdminPage: ["GET", "/admin"],
     getGallery: ["GET", "/gallery"],
     getDocs: ["GET", "/docs"]
