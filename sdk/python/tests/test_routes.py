@@ -217,7 +217,7 @@ def test_cards(api: Any, public: Any, unique: str) -> None:
     card = public.get_card(unique)
     assert (card["user"], card["standings"]["all"]["score"], card["streak"]) == ({"id": unique}, 2, None)
     pictures = public.get_card_picture(unique, theme="dark", lang="zh-Hans"), public.get_badge(unique, theme="light")
-    for picture in pictures:
+    for picture in (*pictures, public.get_share_picture(unique)):
         assert ElementTree.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"
 
 
@@ -267,12 +267,15 @@ def test_pages(public: Any, unique: str) -> None:
     pages = [
         public.get_page(),
         public.get_member_page(unique),
+        public.get_recap_page(unique, "2026"),
+        public.get_status_page(),
         public.get_playground(),
         public.get_admin_page(),
         public.get_gallery(),
         public.get_docs(),
     ]
-    assert [page.lstrip()[:15].lower() for page in pages] == ["<!doctype html>"] * 6
+    assert [page.lstrip()[:15].lower() for page in pages] == ["<!doctype html>"] * 8
+    assert public.get_manifest()["display"] == "minimal-ui"
 
 
 def test_problem_has_its_fields(api: Any) -> None:
