@@ -35,8 +35,6 @@ pub struct DigestRequest {
 
 #[derive(Debug, Serialize)]
 struct View<'a> {
-    #[serde(skip_serializing_if = "Branding::is_empty")]
-    site: &'a Branding,
     period: &'a PeriodView,
     total: u64,
     winners: Vec<EntryView<'a>>,
@@ -47,6 +45,8 @@ struct View<'a> {
     authors: Option<Vec<EntryView<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     numbers: Option<SumsView<'a>>,
+    #[serde(skip_serializing_if = "Branding::is_empty")]
+    site: &'a Branding,
 }
 
 impl DigestRequest {
@@ -103,7 +103,6 @@ impl DigestRequest {
         let days = (self.first.to_string(), self.last().to_string());
         let decimals = config.layout.decimals;
         let view = View {
-            site: &config.site,
             period,
             total: members.map_or(0, |(_, slice)| slice.total),
             winners: rows_of(BoardKind::Members).unwrap_or_default(),
@@ -111,6 +110,7 @@ impl DigestRequest {
             content: rows_of(BoardKind::Content),
             authors: rows_of(BoardKind::Authors),
             numbers: sums.map(|sums| SumsView::from_days(sums, (&days.0, &days.1), decimals)),
+            site: &config.site,
         };
         serde_json::to_string(&view).unwrap_or_default()
     }
