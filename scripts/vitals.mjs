@@ -25,7 +25,7 @@ const NETWORK = { offline: false, latency: 150, downloadThroughput: 1.6e6 / 8, u
 const VIEWPORT = { width: 412, height: 823 }
 const MEMBERS = 30
 /** The height that docs/embedding.md reserves before the module has loaded: of this version, and of `AGAINST`. */
-const HEIGHTS = ['52em', process.env.HEIGHT ?? '46.5em']
+const HEIGHTS = ['54.5em', process.env.HEIGHT ?? '46.5em']
 
 /** @type {(() => unknown)[]} */
 const cleanups = []
