@@ -158,6 +158,16 @@ describe('front page', () => {
     await eventually(() => text(page, 'h1'), 'Leaderboard')
   })
 
+  it('language of the browser may be no tag', async (t) => {
+    const before = (page) =>
+      page.addInitScript(() => {
+        Object.defineProperty(navigator, 'languages', { get: () => ['en-US@posix', 'zh-CN'] })
+      })
+    const page = await open(t, { before })
+    assert.equal(await text(page, 'h1'), '活跃榜')
+    assert.deepEqual(page.errors, [])
+  })
+
   it('language written from right to left turns the page', async (t) => {
     const english = readFileSync(`${WEB}languages/en.js`, 'utf8')
     const before = async (page) => {

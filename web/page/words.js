@@ -75,10 +75,22 @@ export const directionOf = (tag) => (RIGHT_TO_LEFT.includes(scriptOf(tag)) ? 'rt
 /** @param {string} tag */
 const scriptOf = (tag) => new Intl.Locale(tag).maximize().script ?? ''
 
+/**
+ * Returns whether a text is a BCP 47 tag: a browser in the locale of POSIX prefers `en-US@posix`.
+ * @param {string} text
+ */
+function isTag(text) {
+  try {
+    return Boolean(Intl.getCanonicalLocales(text))
+  } catch {
+    return false
+  }
+}
+
 /** Returns the first language that the reader has selected or set in the browser; English if there is none. */
 export function preferredLanguage() {
   for (const wanted of [stored(), ...navigator.languages]) {
-    if (!wanted) continue
+    if (!wanted || !isTag(wanted)) continue
     const { language } = new Intl.Locale(wanted)
     const tag = LANGUAGES.find(
       (tag) => new Intl.Locale(tag).language === language && scriptOf(tag) === scriptOf(wanted),
