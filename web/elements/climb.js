@@ -3,6 +3,7 @@
 import { climb as english } from '../languages/en.js'
 import { climb } from './climb-style.js'
 import { avatarOf, baseOf, make, nameOf, pageOf, reflecting, twoForms, write } from './dom.js'
+import { dateOf } from './languages.js'
 import { nextSteps, waysIn } from './next.js'
 import { Panel } from './panel.js'
 import { panel } from './panel-style.js'
@@ -55,7 +56,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
   #panel = new Panel(this, {
     part: 'climb',
     content: [this.#place, this.#words, this.#ladder],
-    urlOf: () => this.user && this.#url(`ranking/${this.#period}/users/${encodeURIComponent(this.user)}`, QUERY),
+    urlOf: () => this.user && this.#standingUrl(this.#period, { around: AROUND }),
     fetchOf: () => this.#fetch,
     clear: () => this.#clear(),
     show: (standing, language) => this.#show(standing, language),
@@ -125,6 +126,10 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
     return url.href
   }
 
+  #standingUrl(kind, query) {
+    return this.#url(`ranking/${kind}/users/${encodeURIComponent(this.user)}`, { ...query, movement: true })
+  }
+
   #clear() {
     for (const source of [this.#card, this.#health, this.#today, this.#last]) source?.unwatch(this.#onFacts)
     this.#card = this.#health = this.#today = this.#last = undefined
@@ -156,9 +161,8 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
   /** Requests how the period before ended. */
   #watchLast({ kind, start, timezone: timeZone }) {
     if (kind === 'all') return
-    const date = new Intl.DateTimeFormat('sv', { timeZone }).format(Date.parse(start) - HALF_DAY)
-    const path = `ranking/${kind}/users/${encodeURIComponent(this.user)}`
-    this.#last ??= this.#watch(this.#url(path, { date, movement: true }))
+    const date = dateOf(Date.parse(start) - HALF_DAY, timeZone)
+    this.#last ??= this.#watch(this.#standingUrl(kind, { date }))
   }
 
   #fetchOwn = async (url, options) => {
@@ -301,8 +305,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
     const { tag, climb: own = english } = this.#language
     this.#share.disabled = true
     try {
-      const base = baseOf(this)
-      const picture = new URL(`u/${encodeURIComponent(this.user)}/share.svg`, base)
+      const picture = new URL(`u/${encodeURIComponent(this.user)}/share.svg`, baseOf(this))
       const dark = matchMedia('(prefers-color-scheme: dark)').matches
       picture.searchParams.set('theme', this.theme === 'dark' || (this.theme !== 'light' && dark) ? 'dark' : 'light')
       if (tag.startsWith('zh')) picture.searchParams.set('lang', 'zh-Hans')
@@ -314,8 +317,6 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
     this.#share.disabled = false
   }
 }
-
-const QUERY = { around: AROUND, movement: true }
 
 /** A member on the ladder. */
 class Rung {

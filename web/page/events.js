@@ -26,25 +26,31 @@ export function eventList(events) {
  * @param {Event} event
  */
 export function eventFacts({ state, from, to, url, prizes = [] }) {
-  const { about_event, states, prize } = words()
-  const facts = make('div', { className: 'event' }, muted(`${states[state]} · ${days(from, to)}`))
-  for (const { ranks, title } of prizes) facts.append(muted(prize(ranks.replace('-', '–'), title)))
-  if (url) facts.append(make('p', {}, userLink(url, about_event)))
-  return facts
+  const about = muted(`${words().states[state]} · ${days(from, to)}`)
+  return make('div', { className: 'event' }, about, ...prizesAndLink(prizes, url))
 }
 
 /** @param {Event} event */
 function eventItem({ id, state, title, from, to, url, prizes = [] }) {
-  const { about_event, states, prize, ends_in, starts_in } = words()
+  const { states, ends_in, starts_in } = words()
   const link = make('a', { href: `#event/${encodeURIComponent(id)}` }, make('bdi', {}, title))
   const badge = make('span', { className: `badge ${state}` }, states[state])
   const facts = [days(from, to)]
   if (state === 'running') facts.push(ends_in(remaining(to)))
   if (state === 'coming') facts.push(starts_in(remaining(from)))
   const item = make('li', {}, make('p', { className: 'title' }, link, ' ', badge), muted(facts.join(' · ')))
-  for (const { ranks, title } of prizes.slice(0, 3)) item.append(muted(prize(ranks.replace('-', '–'), title)))
-  if (url) item.append(make('p', {}, userLink(url, about_event)))
+  item.append(...prizesAndLink(prizes.slice(0, 3), url))
   return item
+}
+
+/**
+ * @param {Prize[]} prizes
+ * @param {string} [url]
+ */
+function prizesAndLink(prizes, url) {
+  const { about_event, prize } = words()
+  const items = prizes.map(({ ranks, title }) => muted(prize(ranks.replace('-', '–'), title)))
+  return url ? [...items, make('p', {}, userLink(url, about_event))] : items
 }
 
 /** @param {string} text */

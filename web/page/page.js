@@ -28,7 +28,6 @@ const data = { configured: null, events: null, winners: null, winnersOf: null }
 
 function render() {
   document.title = titleOf(words().title)
-  boards.render()
   views.render()
   const { configured, events, winners } = data
   fill('events', eventList(events?.events ?? []))
@@ -41,7 +40,6 @@ function render() {
     'rules',
     configured?.rules && isShown('rules') ? [ruleList(configured), ...levelList(configured.levels ?? [])] : [],
   )
-  boards.render()
 }
 
 /**

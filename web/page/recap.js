@@ -2,7 +2,7 @@
 // so who may not see the calendar sees none.
 
 import { $, make, memberPath } from './dom.js'
-import { yearAndMonths } from './recaps.js'
+import { recapLinks, recapTitle } from './recaps.js'
 import { read, session } from './session.js'
 import { startPage, titleOf } from './site.js'
 import { date, monthOf, number, words } from './words.js'
@@ -28,17 +28,9 @@ let data = null
 
 function render() {
   const texts = words()
-  const title = kind === 'year' ? period : monthOf(period)
-  $('name').textContent = `${data?.name ?? user} · ${title}`
+  $('name').textContent = `${data?.name ?? user} · ${recapTitle(period)}`
   document.title = titleOf($('name').textContent)
-  $('recaps').replaceChildren(
-    make('a', { href: memberPath(user) }, data?.name ?? user),
-    ...yearAndMonths(new Date()).map((id) => {
-      const link = make('a', { href: `${memberPath(user)}/${id}` }, id.includes('-') ? monthOf(id) : id)
-      if (id === period) link.ariaCurrent = 'page'
-      return link
-    }),
-  )
+  $('recaps').replaceChildren(make('a', { href: memberPath(user) }, data?.name ?? user), ...recapLinks(user, period))
   if (!data) return
   const isShown = data.status === 200 && Boolean(data.place?.score)
   $('recap').hidden = !isShown
@@ -90,9 +82,7 @@ function renderFacts({ days, place, received, months }) {
   $('months').hidden = !rows.length
   $('months-content').replaceChildren(make('table', {}, make('tbody', {}, ...rows)))
   // The calendar has a year.
-  const isComplete =
-    !days.length || days[0].date.slice(0, period.length + 3) === `${period}-01`.slice(0, period.length + 3)
-  $('note').textContent = isComplete && days.length ? '' : texts.incomplete
+  $('note').textContent = days[0]?.date.startsWith(`${period}-01`) ? '' : texts.incomplete
 }
 
 /**

@@ -1,4 +1,7 @@
-// The recaps that there are.
+// The links to the recaps of a member.
+
+import { make, memberPath } from './dom.js'
+import { monthOf } from './words.js'
 
 const MONTHS = 3
 
@@ -6,7 +9,7 @@ const MONTHS = 3
  * Returns the ids of this year, the year before and the last months.
  * @param {Date} now
  */
-export function yearAndMonths(now) {
+function yearAndMonths(now) {
   const year = now.getUTCFullYear()
   const months = Array.from({ length: MONTHS }, (_, back) => {
     const month = new Date(Date.UTC(year, now.getUTCMonth() - back, 1))
@@ -14,3 +17,21 @@ export function yearAndMonths(now) {
   })
   return [String(year), String(year - 1), ...months]
 }
+
+/**
+ * Formats the id of a recap: a year or a month.
+ * @param {string} id
+ */
+export const recapTitle = (id) => (id.includes('-') ? monthOf(id) : id)
+
+/**
+ * Returns the links to the recaps of a member.
+ * @param {string} user
+ * @param {string} [current] id of the recap on this page
+ */
+export const recapLinks = (user, current) =>
+  yearAndMonths(new Date()).map((id) => {
+    const link = make('a', { href: `${memberPath(user)}/${id}` }, recapTitle(id))
+    if (id === current) link.ariaCurrent = 'page'
+    return link
+  })

@@ -1,14 +1,14 @@
 // The page of a member: climb, year, and what they published; for the member also where their points come from.
 
-import { $, faceOf, make, memberPath } from './dom.js'
+import { $, faceOf, make } from './dom.js'
 import { climbOf, yearOf } from './mine.js'
 import { PagedList } from './paged.js'
 import { startPeek } from './peek.js'
 import { pointItem, targetItem } from './points.js'
-import { yearAndMonths } from './recaps.js'
+import { recapLinks } from './recaps.js'
 import { read, session } from './session.js'
 import { startPage, titleOf } from './site.js'
-import { monthOf, words } from './words.js'
+import { words } from './words.js'
 
 const TIMEOUT = 4000 // ms until the page is shown without a slow response
 const PERIODS = /** @type {const} */ (['day', 'week', 'month', 'year', 'all'])
@@ -57,11 +57,7 @@ function render() {
   $('face').replaceChildren(faceOf(facts.user))
   $('who').classList.toggle('missing', isUnknown)
   renderPeriods(facts.standings)
-  $('recaps').replaceChildren(
-    ...yearAndMonths(new Date()).map((id) =>
-      make('a', { href: `${memberPath(user)}/${id}` }, id.includes('-') ? monthOf(id) : id),
-    ),
-  )
+  $('recaps').replaceChildren(...recapLinks(user))
   targets.render()
   points.render()
 }
