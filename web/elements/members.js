@@ -157,10 +157,11 @@ export class Own {
   #start = null // first row below the podium
   #isApart = false // whether the row of the board is out of sight
   #isReached = false // whether the start is above the place of the pinned row
-  #observer = new IntersectionObserver(([{ isIntersecting }]) => this.#pin({ isApart: !isIntersecting }), {
+  // A busy page gets several entries at once: the last one is of now.
+  #observer = new IntersectionObserver((entries) => this.#pin({ isApart: !entries.at(-1).isIntersecting }), {
     threshold: 0.5,
   })
-  #startObserver = new IntersectionObserver(([{ isIntersecting }]) => this.#pin({ isReached: isIntersecting }), {
+  #startObserver = new IntersectionObserver((entries) => this.#pin({ isReached: entries.at(-1).isIntersecting }), {
     rootMargin: '1000000px 0px -128px 0px',
   })
 

@@ -10,6 +10,7 @@ use crate::profile::Profile;
 use crate::query::Query;
 use crate::score::Points;
 use serde::Serialize;
+use std::cmp::Reverse;
 
 /// Days of history that are kept, including today.
 pub const DAYS: i32 = 31;
@@ -235,11 +236,12 @@ fn days_kept(config: &Config) -> i32 {
     if has_archive { ARCHIVED_DAYS } else { DAYS }
 }
 
-/// Returns the totals of a day by action.
+/// Returns the totals of a day by action, most points first: Redis stores them in no order.
 fn actions(totals: &[ActionTotal], decimals: u32) -> Object<&str, ActionView> {
     // An undone adjustment leaves points without a count.
-    let counted = totals.iter().filter(|total| total.count > 0);
-    let actions = counted.map(|total| {
+    let mut counted: Vec<_> = totals.iter().filter(|total| total.count > 0).collect();
+    counted.sort_by_key(|total| (Reverse(total.steps), total.action.as_str()));
+    let actions = counted.into_iter().map(|total| {
         let points = Points {
             steps: total.steps,
             decimals,
@@ -268,5 +270,33 @@ impl Streak {
             ending_yesterday
         };
         Self { current, longest }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn actions_with_most_points_are_first() {
+        let stored = [
+            ("visit", "2 2"),
+            ("like", "1 2"),
+            ("undone", "0 9"),
+            ("publish", "1 10"),
+        ];
+        let totals: Vec<_> = stored
+            .iter()
+            .map(|(action, stored)| ActionTotal::parse(action, stored).unwrap())
+            .collect();
+        let view = serde_json::to_string(&actions(&totals, 0)).unwrap();
+        let expected = [
+            ("publish", json!({ "count": 1, "points": 10 })),
+            ("like", json!({ "count": 1, "points": 2 })),
+            ("visit", json!({ "count": 2, "points": 2 })),
+        ];
+        let members = expected.map(|(action, total)| format!("\"{action}\":{total}"));
+        assert_eq!(view, format!("{{{}}}", members.join(",")));
     }
 }
