@@ -173,12 +173,9 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
         let request = JournalRequest::parse(query).unwrap();
         refused(request.read(database, config).await);
     }
-    for before in [None, Some("7".to_owned())] {
-        let request = PointsRequest {
-            user: "42".to_owned(),
-            limit: 10,
-            before,
-        };
+    for query in ["", "before=1795132800000-7", "date=2026-11-20"] {
+        let today = Date::parse("2026-11-20").unwrap();
+        let request = PointsRequest::parse("42", query, today, &deployment.calendar).unwrap();
         refused(journal::read_points(database, config, &request).await);
     }
     let undo = Activity {

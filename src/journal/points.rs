@@ -12,10 +12,18 @@ use activity_rank_core::point_changes::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+/// When a change happened, in Unix ms. The index `journal_by_time` has the same expression.
+const AT: &str = "CAST(COALESCE(entry ->> 'at', \
+    CASE entry ->> 'did' WHEN 'receive' THEN entry ->> 'changed' END, entry ->> 'now') AS INTEGER)";
+
+/// An instant before and one after all others, in Unix ms.
+const ALWAYS: (i64, i64) = (-9_000_000_000_000_000, 9_000_000_000_000_000);
+
 /// A row of the table.
 #[derive(Deserialize)]
 struct Row {
     n: u64,
+    at: i64,
     entry: String,
     undone: u32,
 }
@@ -44,28 +52,35 @@ pub async fn read_points(
     config: &Config,
     request: &PointsRequest,
 ) -> Result<PointsPage, Error> {
-    let before: Option<u32> = match &request.before {
-        Some(text) => Some(
-            text.parse()
-                .map_err(|_| PointsRequest::invalid_position())?,
-        ),
-        None => None,
+    let (first, last) = request
+        .between
+        .map_or(ALWAYS, |(first, last)| (first.0, last.0));
+    let (last, before) = match &request.before {
+        Some(text) => {
+            let (at, n) = parse_position(text).ok_or_else(PointsRequest::invalid_position)?;
+            (last.min(at), n)
+        }
+        None => (last, ALWAYS.1),
     };
     // An undo that found nothing changed no board.
-    let sql = "SELECT n, entry, EXISTS (SELECT 1 FROM journal AS later WHERE later.site = ?1 \
+    let sql = format!(
+        "SELECT n, {AT} AS at, entry, EXISTS (SELECT 1 FROM journal AS later WHERE later.site = ?1 \
          AND later.user <> '' AND later.user = ?2 AND later.entry ->> 'did' = 'undo' \
          AND later.entry ->> 'mark' = journal.entry ->> 'mark' AND later.n > journal.n \
          AND later.entry ->> 'applied' <> '') AS undone FROM journal \
-         WHERE site = ?1 AND user <> '' AND user = ?2 AND n < IFNULL(?3, 9e15) \
-         AND entry ->> 'did' IN ('count', 'undo', 'adjust', 'receive') \
-         AND COALESCE(entry ->> 'applied', entry ->> 'did') <> '' ORDER BY n DESC LIMIT ?4 + 1";
+         WHERE site = ?1 AND user <> '' AND user = ?2 AND {AT} BETWEEN ?3 AND ?4 \
+         AND ({AT} < ?4 OR n < ?5) AND entry ->> 'did' IN ('count', 'undo', 'adjust', 'receive') \
+         AND COALESCE(entry ->> 'applied', entry ->> 'did') <> '' ORDER BY {AT} DESC, n DESC LIMIT ?6 + 1"
+    );
     let values = vec![
         deployment_id(config).into(),
         request.user.as_str().into(),
+        first.into(),
+        last.into(),
         before.into(),
         request.limit.into(),
     ];
-    let mut rows: Vec<Row> = journal.query(Statement::new(sql, values)).await?;
+    let mut rows: Vec<Row> = journal.query(Statement::new(&sql, values)).await?;
     let more = rows.len() > request.limit as usize;
     rows.truncate(request.limit as usize);
     let unexpected = || Error::StoreUnavailable("unexpected entry of the journal".to_owned());
@@ -73,14 +88,23 @@ pub async fn read_points(
     Ok(PointsPage {
         source: Source::Journal,
         changes: changes.collect::<Result<_, _>>()?,
-        next: rows.last().filter(|_| more).map(|row| row.n.to_string()),
+        next: rows
+            .last()
+            .filter(|_| more)
+            .map(|row| format!("{}-{}", row.at, row.n)),
         is_behind: false,
     })
 }
 
+/// Parses the instant and the number of the last row of a page.
+fn parse_position(text: &str) -> Option<(i64, i64)> {
+    let (at, n) = text.rsplit_once('-')?;
+    Some((at.parse().ok()?, n.parse().ok()?))
+}
+
 fn decode(row: &Row) -> Option<PointChange> {
     let fields = Fields(serde_json::from_slice(row.entry.as_bytes()).ok()?);
-    let at = fields.integer("at").or(fields.integer("now"))?;
+    let at = row.at;
     if fields.text("did") == "receive" {
         let target = match fields.text("target") {
             "" => member_of_stub(fields.text("listed")),

@@ -18,9 +18,10 @@ pub async fn get(
     user: &str,
     caller: Caller,
 ) -> Result<Response, Error> {
-    let request = PointsRequest::parse(user, &context.request.query)?;
-    caller.may_read(user)?;
     let deployment = context.deployment;
+    let query = &context.request.query;
+    let request = PointsRequest::parse(user, query, context.today(), &deployment.calendar)?;
+    caller.may_read(user)?;
     let (profile, page) = match &context.app.bindings.journal {
         Some(journal) => read_journal(context, journal, &request).await?,
         None => point_changes::read(deployment, &request).await?,

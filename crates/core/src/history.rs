@@ -1,4 +1,4 @@
-//! `GET /v1/users/{user}/activity`: the activity of a user's last days.
+//! `GET /v1/users/{user}/activity`: the activity of a user's last days, or of a year.
 
 use crate::board::UserView;
 use crate::calendar::{Calendar, Date, Period};
@@ -10,23 +10,26 @@ use crate::profile::Profile;
 use crate::query::Query;
 use crate::score::Points;
 use serde::Serialize;
-use std::cmp::Reverse;
 
 /// Days of history that are kept, including today.
 pub const DAYS: i32 = 31;
 
-/// Days of history of which an archive keeps the points, including today.
+/// Days that streaks count and that a caller may request at most with an archive, including today.
 pub const ARCHIVED_DAYS: i32 = 366;
 
-/// A request for the last days of a user.
+/// The first year that may be requested: before it, nothing is counted.
+const FIRST_YEAR: &str = "1970";
+
+/// A request for the last days of a user, or for a year.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryRequest {
     /// The user.
     pub user: String,
     /// The current day of the deployment's time zone.
     pub today: Date,
-    days: usize,
-    /// Number of days that the deployment keeps.
+    /// The first and the last of the days to return.
+    shown: (Date, Date),
+    /// Number of days that streaks count.
     kept: i32,
 }
 
@@ -39,7 +42,7 @@ pub struct History {
     pub flags: Flags,
     /// The totals of each of the last [`DAYS`], today first.
     pub recent: Vec<Vec<ActionTotal>>,
-    /// The points of earlier days with points, in smallest steps.
+    /// The points of earlier days with points, in smallest steps, the latest first.
     pub older: Vec<(Date, i64)>,
 }
 
@@ -96,6 +99,9 @@ struct View<'a> {
     timezone: &'a str,
     days: Vec<Day<'a>>,
     streak: Streak,
+    /// The years of days with points, the latest first; absent without an archive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    years: Option<Vec<String>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -132,22 +138,18 @@ impl HistoryRequest {
     ///
     /// [`Error::InvalidRequest`] for an invalid path or query, and for more days than are kept.
     pub fn parse(user: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
-        let mut query = Query::parse(query, &["days"]);
+        let mut query = Query::parse(query, &["days", "year"]);
         let kept = days_kept(config);
-        let requested = query.get("days").and_then(|text| text.parse().ok());
         let user = query.user(user);
-        let days = if requested.is_some_and(|days| (kept + 1..=ARCHIVED_DAYS).contains(&days)) {
-            let detail = "must be at most 31: this deployment has no archive of day boards";
-            query.check("/days", Err(detail.to_owned()))
-        } else {
-            let default = DAYS.unsigned_abs();
-            Some(query.integer("days", 1..=kept.unsigned_abs(), default))
+        let shown = match query.get("year").map(str::to_owned) {
+            None => last_days(&mut query, kept, today),
+            Some(year) => days_of_year(&mut query, &year, kept, today),
         };
         query.finish()?;
         Ok(Self {
             user,
             today,
-            days: days.unwrap_or_default() as usize,
+            shown,
             kept,
         })
     }
@@ -158,7 +160,7 @@ impl HistoryRequest {
         Self {
             user: user.to_owned(),
             today,
-            days: DAYS.unsigned_abs() as usize,
+            shown: (today.plus(1 - DAYS), today),
             kept: days_kept(config),
         }
     }
@@ -169,31 +171,52 @@ impl HistoryRequest {
         (0..DAYS).map(move |back| today.plus(-back))
     }
 
-    /// Returns the first and the last of the older days; the last precedes the first if none is kept.
+    /// Returns the last of the older days.
     #[must_use]
-    pub fn older_days(&self) -> (Date, Date) {
-        (self.today.plus(1 - self.kept), self.today.plus(-DAYS))
+    pub fn last_older_day(&self) -> Date {
+        self.today.plus(-DAYS)
     }
 
-    /// Returns the points of all days kept in smallest steps, today first.
+    /// Returns the points of all days that streaks or the response need in smallest steps, today first.
     fn steps(&self, history: &History) -> Vec<i64> {
-        let mut days = vec![0; self.kept.unsigned_abs() as usize];
+        let first = self.shown.0.min(self.today.plus(1 - self.kept));
+        let mut days = vec![0; days_between(first, self.today) + 1];
         for (day, totals) in days.iter_mut().zip(&history.recent) {
             *day = totals.iter().map(|total| total.steps).sum();
         }
         for (date, steps) in &history.older {
-            let back = usize::try_from(self.today.days_since(*date)).ok();
-            if let Some(day) = back.and_then(|back| days.get_mut(back)) {
+            if let Some(day) = days.get_mut(days_between(*date, self.today)) {
                 *day = *steps;
             }
         }
         days
     }
 
+    /// Returns the streaks of days with these points, today first.
+    fn streak_of(&self, steps: &[i64]) -> Streak {
+        let kept = self.kept.unsigned_abs() as usize;
+        Streak::new(steps.get(..kept).unwrap_or(steps))
+    }
+
     /// Returns the streaks.
     #[must_use]
     pub fn streak(&self, history: &History) -> Streak {
-        Streak::new(&self.steps(history))
+        self.streak_of(&self.steps(history))
+    }
+
+    /// Returns the years of days with points, the latest first.
+    fn years(&self, history: &History) -> Vec<String> {
+        let recent = self.dates().zip(&history.recent);
+        let recent =
+            recent.map(|(date, totals)| (date, totals.iter().map(|total| total.steps).sum()));
+        let mut years = Vec::new();
+        for (date, steps) in recent.chain(history.older.iter().copied()) {
+            let year = Period::Year.id(date);
+            if steps > 0 && years.last() != Some(&year) {
+                years.push(year);
+            }
+        }
+        years
     }
 
     /// Renders the response body.
@@ -206,8 +229,15 @@ impl HistoryRequest {
         decimals: u32,
     ) -> String {
         let steps = self.steps(history);
-        let days = (0..).zip(&steps).take(self.days).map(|(back, steps)| Day {
-            date: self.today.plus(-back).to_string(),
+        let (first, last) = self.shown;
+        let days = (0..)
+            .zip(&steps)
+            .map(|(back, steps)| (self.today.plus(-back), back, steps));
+        let days = days
+            .skip_while(|(date, ..)| *date > last)
+            .take_while(|(date, ..)| *date >= first);
+        let days = days.map(|(date, back, steps)| Day {
+            date: date.to_string(),
             points: Points {
                 steps: *steps,
                 decimals,
@@ -224,13 +254,51 @@ impl HistoryRequest {
             user: UserView::new(&self.user, history.profile.as_ref()),
             timezone: calendar.name(),
             days: days.collect(),
-            streak: Streak::new(&steps),
+            streak: self.streak_of(&steps),
+            years: (self.kept > DAYS).then(|| self.years(history)),
         };
         serde_json::to_string(&view).unwrap_or_default()
     }
 }
 
-/// Returns the days that a deployment keeps.
+/// Returns the first and the last day for the parameter `days`.
+fn last_days(query: &mut Query, kept: i32, today: Date) -> (Date, Date) {
+    let requested = query.get("days").and_then(|text| text.parse().ok());
+    let days = if requested.is_some_and(|days| (kept + 1..=ARCHIVED_DAYS).contains(&days)) {
+        let detail = "must be at most 31: this deployment has no archive of day boards";
+        query.check::<u32>("/days", Err(detail.to_owned()));
+        1
+    } else {
+        query.integer("days", 1..=kept.unsigned_abs(), DAYS.unsigned_abs())
+    };
+    (today.plus(1 - i32::try_from(days).unwrap_or(DAYS)), today)
+}
+
+/// Returns the first and the last day of a year until today.
+fn days_of_year(query: &mut Query, year: &str, kept: i32, today: Date) -> (Date, Date) {
+    let this_year = Period::Year.id(today);
+    let is_valid = (FIRST_YEAR..=this_year.as_str()).contains(&year);
+    let days = Period::Year
+        .first_day(year)
+        .and_then(|day| Period::Year.days(day));
+    let days = if query.get("days").is_some() {
+        Err("must be given without `days`".to_owned())
+    } else if kept <= DAYS {
+        Err("this deployment has no archive of day boards".to_owned())
+    } else {
+        let days = days.filter(|_| is_valid);
+        days.ok_or_else(|| format!("must be a year from {FIRST_YEAR} to {this_year}"))
+    };
+    let (first, next) = query.check("/year", days).unwrap_or((today, today.next()));
+    (first, next.plus(-1).min(today))
+}
+
+/// Returns the number of days from one to another; a number beyond all days if it is later.
+fn days_between(from: Date, to: Date) -> usize {
+    usize::try_from(to.days_since(from)).unwrap_or(usize::MAX)
+}
+
+/// Returns the days that streaks count in a deployment.
 fn days_kept(config: &Config) -> i32 {
     let has_archive = config.bound.archive && config.periods.contains(&Period::Day);
     if has_archive { ARCHIVED_DAYS } else { DAYS }
@@ -238,9 +306,15 @@ fn days_kept(config: &Config) -> i32 {
 
 /// Returns the totals of a day by action, most points first: Redis stores them in no order.
 fn actions(totals: &[ActionTotal], decimals: u32) -> Object<&str, ActionView> {
+    let mut counted: Vec<&ActionTotal> = Vec::new();
     // An undone adjustment leaves points without a count.
-    let mut counted: Vec<_> = totals.iter().filter(|total| total.count > 0).collect();
-    counted.sort_by_key(|total| (Reverse(total.steps), total.action.as_str()));
+    for total in totals.iter().filter(|total| total.count > 0) {
+        let precedes = |other: &&ActionTotal| match other.steps == total.steps {
+            true => other.action < total.action,
+            false => other.steps > total.steps,
+        };
+        counted.insert(counted.partition_point(precedes), total);
+    }
     let actions = counted.into_iter().map(|total| {
         let points = Points {
             steps: total.steps,

@@ -1,7 +1,7 @@
 //! `GET /v1/users/{user}/points`: what gave a user points, and what took them.
 
 use crate::board::UserView;
-use crate::calendar::Instant;
+use crate::calendar::{Calendar, Date, Instant};
 use crate::content::{Target, TargetView};
 use crate::error::Error;
 use crate::profile::Profile;
@@ -18,6 +18,8 @@ pub struct PointsRequest {
     pub limit: u32,
     /// `next` of the page before; `None` for the first page.
     pub before: Option<String>,
+    /// The first and the last instant of the changes; `None` for all.
+    pub between: Option<(Instant, Instant)>,
 }
 
 /// What changed points.
@@ -37,7 +39,7 @@ pub enum Cause {
 /// A change of points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PointChange {
-    /// When it happened, Unix ms.
+    /// When it happened, Unix ms; for points received, when the activity happened that gave them.
     pub at: i64,
     /// What changed points.
     pub cause: Cause,
@@ -154,16 +156,27 @@ impl PointsRequest {
     /// # Errors
     ///
     /// [`Error::InvalidRequest`] for an invalid user or query.
-    pub fn parse(user: &str, query: &str) -> Result<Self, Error> {
-        let mut query = Query::parse(query, &["limit", "before"]);
+    pub fn parse(user: &str, query: &str, today: Date, calendar: &Calendar) -> Result<Self, Error> {
+        let mut query = Query::parse(query, &["limit", "before", "date"]);
         let (user, limit) = (query.user(user), query.integer("limit", 1..=100, 30));
         let before = query.get("before").map(str::to_owned);
+        let has_date = query.get("date").is_some();
+        let date = query.date(today);
         query.finish()?;
+        let last = || Instant(calendar.start_of(date.next()).0 - 1);
         Ok(Self {
             user,
             limit,
             before,
+            between: has_date.then(|| (calendar.start_of(date), last())),
         })
+    }
+
+    /// Returns whether a change of this instant, in Unix ms, is asked for.
+    #[must_use]
+    pub fn contains(&self, at: i64) -> bool {
+        let between = self.between;
+        between.is_none_or(|(first, last)| (first.0..=last.0).contains(&at))
     }
 
     /// Returns the error for a `before` that the source of the changes did not give.

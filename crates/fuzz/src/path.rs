@@ -8,7 +8,7 @@ use activity_rank_core::board::{
     BoardId, BoardKind, BoardRequest, ComparisonRequest, PageRequest, StandingRequest,
     StandingsRequest, WinnersRequest,
 };
-use activity_rank_core::calendar::{Date, Instant, Period, Utc};
+use activity_rank_core::calendar::{Calendar, Date, Instant, Period, Utc};
 use activity_rank_core::card::{CardFormat, CardRequest};
 use activity_rank_core::config::{Config, Vars};
 use activity_rank_core::content::ListRequest;
@@ -152,7 +152,8 @@ fn check_route(path: &str, query: &str) {
         "/v1/users/{user}/standings" => check_standings(&first, query),
         "/v1/users/{user}/targets" => check_list(&first, query),
         "/v1/users/{user}/points" => {
-            let page = PointsRequest::parse(&first, query);
+            let calendar = Calendar::new("UTC", Box::new(Utc));
+            let page = PointsRequest::parse(&first, query, today(), &calendar);
             assert_documented_error("", page.as_ref().err());
             assert!(page.is_err() || is_id(&first), "{first:?}");
         }

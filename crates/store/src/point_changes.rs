@@ -41,7 +41,7 @@ pub async fn read(
             continue;
         };
         let position = (record.at, field);
-        if before.is_none_or(|before| position < before) {
+        if request.contains(record.at) && before.is_none_or(|before| position < before) {
             let after = page.partition_point(|(other, _)| *other > position);
             page.insert(after, (position, change(field, &record)));
             // One more than the page, which shows that there is another one.

@@ -573,7 +573,7 @@ export interface paths {
         };
         /**
          * Get a user's activity history
-         * @description Returns points and actions by day, newest first, including days without activity. Undone activities are subtracted. Days before the last 31 come from the archive and have no actions. A streak is a run of consecutive days with points within the last 31 days, or 366 with an archive. The current streak ends today, or yesterday if today has no points yet. If the profile has `public_activity` and the user is not hidden, everyone may read the points by day and the streaks, without actions.
+         * @description Returns points and actions by day, newest first, including days without activity: the last days, or a year. Actions with most points are first. Undone activities are subtracted. Days before the last 31 come from the archive and have no actions. A streak is a run of consecutive days with points within the last 31 days, or 366 with an archive. The current streak ends today, or yesterday if today has no points yet. If the profile has `public_activity` and the user is not hidden, everyone may read the points by day and the streaks, without actions.
          */
         get: operations["getHistory"];
         put?: never;
@@ -670,7 +670,7 @@ export interface paths {
         };
         /**
          * List what changed a user's points
-         * @description Returns activities, undos and adjustments, newest first, and with boards of content what the user received as an author. Points are those of the all-time board, or of the longest period that is kept; what was received counts on boards of authors only, and an adjustment with `event` on the board of that event only. The entries of all pages without these add up to the score. Without a journal the entries are the activities that still count (`source` is `records`), without visits and the like that count once a day.
+         * @description Returns activities, undos and adjustments in the order in which they happened, newest first, and with boards of content what the user received as an author; `at` of the latter is that of the activity that gave it. Points are those of the all-time board, or of the longest period that is kept; what was received counts on boards of authors only, and an adjustment with `event` on the board of that event only. The entries of all pages without these add up to the score. Without a journal the entries are the activities that still count (`source` is `records`), without visits and the like that count once a day.
          */
         get: operations["listPoints"];
         put?: never;
@@ -2041,6 +2041,8 @@ export interface components {
                 };
             }[];
             streak: components["schemas"]["Streak"];
+            /** @description The years of days with points, the latest first. With an archive of day boards only. */
+            years?: string[];
         };
         /** @description The reason, for the audit log: one visible line, as `Name`. */
         Reason: string;
@@ -4423,6 +4425,8 @@ export interface operations {
             query?: {
                 /** @description Number of days. More than 31 need an archive of day boards. */
                 days?: number;
+                /** @description In place of `days`, a year, from 1970 to this year: its days until today. Needs an archive of day boards. */
+                year?: string;
             };
             header?: never;
             path: {
@@ -4466,7 +4470,11 @@ export interface operations {
                      *       "streak": {
                      *         "current": 1,
                      *         "longest": 9
-                     *       }
+                     *       },
+                     *       "years": [
+                     *         "2026",
+                     *         "2025"
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["History"];
@@ -4703,6 +4711,8 @@ export interface operations {
                 limit?: number;
                 /** @description Cursor: `next` of the previous page. */
                 before?: string;
+                /** @description Only changes of this day, which must not be in the future. Defaults to all days. */
+                date?: string;
             };
             header?: never;
             path: {

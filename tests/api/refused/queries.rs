@@ -240,17 +240,27 @@ fn unknown_parameters() -> Vec<Case> {
         (
             "/v1/users/42/activity?date=2026-11-20",
             "date",
-            "is unknown; expected one of days",
+            "is unknown; expected one of days, year",
         ),
         (
             "/v1/users/42/points?after=1",
             "after",
-            "is unknown; expected one of limit, before",
+            "is unknown; expected one of limit, before, date",
         ),
         (
             "/v1/users/42/points?before=x",
             "before",
             "must be `next` of the previous page",
+        ),
+        (
+            "/v1/users/42/points?date=2026-11",
+            "date",
+            "must be a day such as 2026-11-20",
+        ),
+        (
+            "/v1/users/42/activity?year=2025",
+            "year",
+            "this deployment has no archive of day boards",
         ),
         (
             "/v1/stats?date=2026-11-20",

@@ -6,7 +6,7 @@ use test_support::{SERVICE_KEY, Value, json};
 use crate::app::{MiniflareApp, TestApp};
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::client::Client;
-use crate::clock::{ago, noon};
+use crate::clock::{ago, day, noon};
 use crate::problem::problem;
 use crate::token::sign::{SECRET, claims, hs256};
 
@@ -116,13 +116,24 @@ async fn rows_read_follow_the_page() {
     app.get(PATH).await.assert_status(200);
     let sql = "WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000) \
         INSERT INTO journal (site, shard, id, user, entry) \
-        SELECT site, shard, '9-' || i, iif(i % 2, '43', 'u' || i), json_set(entry, '$.mark', 'like:' || i) \
-        FROM journal, numbers";
+        SELECT site, shard, '9-' || i, iif(i % 2, '43', 'u' || i), \
+        json_set(entry, '$.mark', 'like:' || i, '$.at', CAST((entry ->> '$.at') - i AS TEXT)) FROM journal, numbers";
     app.miniflare.sql(sql).await;
+    let next = app.read("/v1/users/43/points?limit=1").await["next"].clone();
+    let (at, _) = next
+        .as_str()
+        .and_then(|next| next.split_once('-'))
+        .expect("a position");
+    let at: i64 = at.parse().expect("an instant");
+    let middle = format!("/v1/users/43/points?limit=10&before={}-1", at - 1000);
+    let today = format!("/v1/users/43/points?limit=10&date={}", day(0));
+    let empty = format!("/v1/users/43/points?limit=10&date={}", day(1));
     for (path, entries) in [
         (PATH, 1),
         ("/v1/users/43/points?limit=10", 10),
-        ("/v1/users/43/points?limit=10&before=1001", 10),
+        (&middle, 10),
+        (&today, 10),
+        (&empty, 0),
         ("/v1/users/unknown/points", 0),
         ("/v1/journal?limit=10", 10),
         ("/v1/journal?limit=10&after=3000", 10),
@@ -135,7 +146,66 @@ async fn rows_read_follow_the_page() {
             "{path}"
         );
         let rows = app.miniflare.sent().await.rows_read - before;
-        assert!(rows <= 2 * entries as u64 + 2, "{path}: {rows} rows");
+        assert!(rows <= 2 * entries as u64 + 3, "{path}: {rows} rows");
+    }
+}
+
+/// Changes are in the order in which they happened: an import appends earlier ones.
+#[tokio::test]
+async fn changes_of_an_import_are_sorted_by_time() {
+    let app = start();
+    let order = [1, 5, 3, 0, 40, 2];
+    for back in order {
+        let body = dated(like("42", &format!("p{back}")), noon(back));
+        app.outcome(body, "counted").await;
+    }
+    let mut sorted = order;
+    sorted.sort_unstable();
+    let expected: Vec<Value> = sorted
+        .iter()
+        .map(|back| entry(&noon(*back), "like", &format!("p{back}"), 2, false))
+        .collect();
+    for limit in [1, 2, 4, 6, 7] {
+        assert_eq!(read_pages(&app, "42", limit).await, expected, "{limit}");
+    }
+}
+
+/// A day is one of the time zone of the deployment, with a journal and without one.
+#[tokio::test]
+async fn date_selects_the_changes_of_a_day() {
+    for (app, source) in [
+        (start(), "journal"),
+        (
+            MiniflareApp::with(|worker| worker.var("JWT_SECRET", SECRET)),
+            "records",
+        ),
+    ] {
+        for (back, target) in [(0, "a"), (2, "b"), (2, "c"), (3, "d")] {
+            app.outcome(dated(like("42", target), noon(back)), "counted")
+                .await;
+        }
+        let path = |back| format!("{PATH}?date={}", day(back));
+        let liked = |back, target| entry(&noon(back), "like", target, 2, false);
+        let both = [liked(2, "c"), liked(2, "b")];
+        app.assert_get(&path(0), page(source, &[liked(0, "a")]))
+            .await;
+        app.assert_get(&path(1), page(source, &[])).await;
+        app.assert_get(&path(2), page(source, &both)).await;
+        app.assert_get(&path(3), page(source, &[liked(3, "d")]))
+            .await;
+        let first = app.read(&format!("{}&limit=1", path(2))).await;
+        assert_eq!(first["entries"], json!(both[..1]));
+        let next = first["next"]
+            .as_str()
+            .expect("a position")
+            .replace('#', "%23");
+        let second = app
+            .read(&format!("{}&limit=1&before={next}", path(2)))
+            .await;
+        assert_eq!(
+            (&second["entries"], &second["next"]),
+            (&json!(both[1..]), &Value::Null)
+        );
     }
 }
 

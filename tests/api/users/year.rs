@@ -1,11 +1,14 @@
 //! `GET /v1/users/{user}/activity` with an archive: a year of days.
 
+use std::collections::BTreeSet;
+
 use test_support::{Value, json, rest};
 
 use super::history::{days, history, like_on};
 use crate::app::MiniflareApp;
 use crate::bodies::{like, undo};
 use crate::clock::{day, noon};
+use crate::problem::field_error;
 
 const YEAR: &str = "/v1/users/42/activity?days=366";
 
@@ -21,6 +24,17 @@ fn drop_closed_boards(app: &MiniflareApp) {
             app.store().run::<i64>("DEL", &[&key]);
         }
     }
+}
+
+/// Returns the history of user 42 with an archive: the years are those of days with points.
+fn archived(days: Value, current: u32, longest: u32, active: &[i64]) -> Value {
+    let years: BTreeSet<String> = active
+        .iter()
+        .map(|back| day(*back).year().to_string())
+        .collect();
+    let mut history = history(json!({"id": "42"}), days, current, longest);
+    history["years"] = years.into_iter().rev().collect();
+    history
 }
 
 /// Returns the days of a year with points; the last 31 have actions.
@@ -52,12 +66,12 @@ async fn archived_days_have_points_and_no_actions() {
     app.outcome(undo(like("42", "p100")), "undone").await;
     let recent = [(0, 2), (30, 2)];
     // Nothing is archived yet.
-    let expected = history(json!({"id": "42"}), year(&recent), 1, 1);
+    let expected = archived(year(&recent), 1, 1, &[0, 30]);
     app.assert_get(YEAR, expected).await;
 
     app.miniflare.tick().await;
-    let archived = [recent.as_slice(), &[(31, 2), (32, 2), (33, 2), (365, 2)]].concat();
-    let expected = history(json!({"id": "42"}), year(&archived), 1, 4);
+    let points = [recent.as_slice(), &[(31, 2), (32, 2), (33, 2), (365, 2)]].concat();
+    let expected = archived(year(&points), 1, 4, &[0, 30, 31, 32, 33, 100, 365, 366]);
     app.assert_get(YEAR, expected.clone()).await;
     drop_closed_boards(&app);
     app.assert_get(YEAR, expected.clone()).await;
@@ -70,8 +84,58 @@ async fn archived_days_have_points_and_no_actions() {
     assert_eq!(first["streak"], json!({"current": 1, "longest": 4}));
 
     app.erase("42").await;
-    let expected = history(json!({"id": "42"}), year(&[]), 0, 0);
+    let expected = archived(year(&[]), 0, 0, &[]);
     app.assert_get(YEAR, expected).await;
+}
+
+/// A calendar year has its days until today, whatever the streaks count.
+#[tokio::test]
+async fn year_selects_its_days() {
+    let app = start();
+    let active = [0, 1, 40, 366, 500, 800];
+    for back in active {
+        like_on(&app, "42", back).await;
+    }
+    app.miniflare.tick().await;
+    drop_closed_boards(&app);
+    for year in (0..4).map(|back| day(0).year() - back) {
+        let body = app
+            .read(&format!("/v1/users/42/activity?year={year}"))
+            .await;
+        let days = (0..1500).map(|back| (back, day(back)));
+        let days: Vec<Value> = days
+            .filter(|(_, day)| day.year() == year)
+            .map(|(back, day)| {
+                let points = if active.contains(&back) { 2 } else { 0 };
+                let mut entry = json!({"date": day.to_string(), "points": points});
+                if back < 31 {
+                    entry["actions"] = match points {
+                        0 => json!({}),
+                        _ => json!({"like": {"count": 1, "points": 2}}),
+                    };
+                }
+                entry
+            })
+            .collect();
+        assert_eq!(body, archived(json!(days), 2, 2, &active), "{year}");
+    }
+    let this_year = day(0).year();
+    let range = format!("must be a year from 1970 to {this_year}");
+    for (query, detail) in [
+        (format!("year={}", this_year + 1), range.as_str()),
+        ("year=1969".to_owned(), &range),
+        ("year=26".to_owned(), &range),
+        ("year=2026-11".to_owned(), &range),
+        ("year=".to_owned(), &range),
+        (
+            "year=2026&days=7".to_owned(),
+            "must be given without `days`",
+        ),
+    ] {
+        let expected = field_error("year", detail).body();
+        let path = format!("/v1/users/42/activity?{query}");
+        app.get(&path).await.assert(400, expected);
+    }
 }
 
 #[tokio::test]

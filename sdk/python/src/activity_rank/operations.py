@@ -784,24 +784,27 @@ class Operations(ABC):
         user: str,
         *,
         days: int | None = None,
+        year: str | None = None,
         timeout: float | None = None,
     ) -> types.History:
         """Get a user's activity history.
 
-        Returns points and actions by day, newest first, including days without activity. Undone activities are
-        subtracted. Days before the last 31 come from the archive and have no actions. A streak is a run of consecutive
-        days with points within the last 31 days, or 366 with an archive. The current streak ends today, or yesterday if
-        today has no points yet. If the profile has `public_activity` and the user is not hidden, everyone may read the
-        points by day and the streaks, without actions.
+        Returns points and actions by day, newest first, including days without activity: the last days, or a year.
+        Actions with most points are first. Undone activities are subtracted. Days before the last 31 come from the
+        archive and have no actions. A streak is a run of consecutive days with points within the last 31 days, or 366
+        with an archive. The current streak ends today, or yesterday if today has no points yet. If the profile has
+        `public_activity` and the user is not hidden, everyone may read the points by day and the streaks, without
+        actions.
 
         days: Number of days. More than 31 need an archive of day boards. 1 to 366. Defaults to 31.
+        year: In place of `days`, a year, from 1970 to this year: its days until today. Needs an archive of day boards.
 
         `GET /v1/users/{user}/activity`
         """
         return self._call(
             routes.GET_HISTORY,
             path={"user": user},
-            query={"days": days},
+            query={"days": days, "year": year},
             timeout=timeout,
         )
 
@@ -918,25 +921,28 @@ class Operations(ABC):
         *,
         limit: int | None = None,
         before: str | None = None,
+        date: str | None = None,
         timeout: float | None = None,
     ) -> types.ListPointsResponse:
         """List what changed a user's points.
 
-        Returns activities, undos and adjustments, newest first, and with boards of content what the user received as an
-        author. Points are those of the all-time board, or of the longest period that is kept; what was received counts
-        on boards of authors only, and an adjustment with `event` on the board of that event only. The entries of all
-        pages without these add up to the score. Without a journal the entries are the activities that still count
-        (`source` is `records`), without visits and the like that count once a day.
+        Returns activities, undos and adjustments in the order in which they happened, newest first, and with boards of
+        content what the user received as an author; `at` of the latter is that of the activity that gave it. Points are
+        those of the all-time board, or of the longest period that is kept; what was received counts on boards of
+        authors only, and an adjustment with `event` on the board of that event only. The entries of all pages without
+        these add up to the score. Without a journal the entries are the activities that still count (`source` is
+        `records`), without visits and the like that count once a day.
 
         limit: 1 to 100. Defaults to 30.
         before: Cursor: `next` of the previous page.
+        date: Only changes of this day, which must not be in the future. Defaults to all days. `YYYY-MM-DD`.
 
         `GET /v1/users/{user}/points`
         """
         return self._call(
             routes.LIST_POINTS,
             path={"user": user},
-            query={"limit": limit, "before": before},
+            query={"limit": limit, "before": before, "date": date},
             timeout=timeout,
         )
 
@@ -2269,24 +2275,27 @@ class AsyncOperations(ABC):
         user: str,
         *,
         days: int | None = None,
+        year: str | None = None,
         timeout: float | None = None,
     ) -> types.History:
         """Get a user's activity history.
 
-        Returns points and actions by day, newest first, including days without activity. Undone activities are
-        subtracted. Days before the last 31 come from the archive and have no actions. A streak is a run of consecutive
-        days with points within the last 31 days, or 366 with an archive. The current streak ends today, or yesterday if
-        today has no points yet. If the profile has `public_activity` and the user is not hidden, everyone may read the
-        points by day and the streaks, without actions.
+        Returns points and actions by day, newest first, including days without activity: the last days, or a year.
+        Actions with most points are first. Undone activities are subtracted. Days before the last 31 come from the
+        archive and have no actions. A streak is a run of consecutive days with points within the last 31 days, or 366
+        with an archive. The current streak ends today, or yesterday if today has no points yet. If the profile has
+        `public_activity` and the user is not hidden, everyone may read the points by day and the streaks, without
+        actions.
 
         days: Number of days. More than 31 need an archive of day boards. 1 to 366. Defaults to 31.
+        year: In place of `days`, a year, from 1970 to this year: its days until today. Needs an archive of day boards.
 
         `GET /v1/users/{user}/activity`
         """
         return await self._call(
             routes.GET_HISTORY,
             path={"user": user},
-            query={"days": days},
+            query={"days": days, "year": year},
             timeout=timeout,
         )
 
@@ -2403,25 +2412,28 @@ class AsyncOperations(ABC):
         *,
         limit: int | None = None,
         before: str | None = None,
+        date: str | None = None,
         timeout: float | None = None,
     ) -> types.ListPointsResponse:
         """List what changed a user's points.
 
-        Returns activities, undos and adjustments, newest first, and with boards of content what the user received as an
-        author. Points are those of the all-time board, or of the longest period that is kept; what was received counts
-        on boards of authors only, and an adjustment with `event` on the board of that event only. The entries of all
-        pages without these add up to the score. Without a journal the entries are the activities that still count
-        (`source` is `records`), without visits and the like that count once a day.
+        Returns activities, undos and adjustments in the order in which they happened, newest first, and with boards of
+        content what the user received as an author; `at` of the latter is that of the activity that gave it. Points are
+        those of the all-time board, or of the longest period that is kept; what was received counts on boards of
+        authors only, and an adjustment with `event` on the board of that event only. The entries of all pages without
+        these add up to the score. Without a journal the entries are the activities that still count (`source` is
+        `records`), without visits and the like that count once a day.
 
         limit: 1 to 100. Defaults to 30.
         before: Cursor: `next` of the previous page.
+        date: Only changes of this day, which must not be in the future. Defaults to all days. `YYYY-MM-DD`.
 
         `GET /v1/users/{user}/points`
         """
         return await self._call(
             routes.LIST_POINTS,
             path={"user": user},
-            query={"limit": limit, "before": before},
+            query={"limit": limit, "before": before, "date": date},
             timeout=timeout,
         )
 

@@ -833,6 +833,8 @@ class History(TypedDict):
     """IANA time zone name."""
     days: list[HistoryDay]
     streak: Streak
+    years: NotRequired[list[str]]
+    """The years of days with points, the latest first. With an archive of day boards only."""
 
 
 Reason: TypeAlias = str
