@@ -115,6 +115,20 @@ describe('calendar', () => {
     assert.deepEqual([dates.length, dates[0], offset], [365, '2025-12-01', 0])
   })
 
+  it('calendar year has all its days and at least 53 weeks', () => {
+    for (const [last, count, offset, weeks, months] of /** @type {[string, number, number, number, number][]} */ ([
+      ['2025-12-31', 365, 2, 53, 12],
+      // It began on a Sunday and ended on a Monday.
+      ['2012-12-31', 366, 6, 54, 12],
+      ['2027-01-02', 2, 4, 53, 1],
+    ])) {
+      const dates = datesTo(last, count)
+      const layout = layoutOf(dates, true)
+      assert.deepEqual([layout.isYear, layout.dates, layout.offset, layout.weeks], [true, dates, offset, weeks])
+      assert.equal(layout.months.length, months, last)
+    }
+  })
+
   it('31 days are a month', () => {
     const dates = datesTo('2026-11-24', 31)
     assert.deepEqual(layoutOf(dates), { isYear: false, dates, offset: 6, weeks: 6, months: [] })

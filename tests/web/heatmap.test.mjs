@@ -325,6 +325,50 @@ describe('year', () => {
     await eventually(() => [...new Set(requestedDays(urls))], ['180'])
   })
 
+  it('year attribute selects a year', async (t) => {
+    const points = { '2024-01-01': 1, '2024-12-31': 2 }
+    const year = {
+      ...{ user: { id: user }, timezone: 'UTC', streak: { current: 0, longest: 0 }, years: ['2026', '2024'] },
+      days: Array.from({ length: 366 }, (_, index) => {
+        const date = new Date(Date.UTC(2024, 11, 31) - index * DAY).toISOString().slice(0, 10)
+        return { date, points: points[date] ?? 0 }
+      }),
+    }
+    const before = (page) => page.route(ACTIVITY, (route) => route.fulfill({ json: year, headers: CORS }))
+    const page = await openPublic(t, { before }, 'year="2024"')
+    const urls = recordRequests(page, ACTIVITY)
+    await eventually(() => text(page, 'summary'), '3 points in 2024')
+    assert.equal(await page.locator('[part~=day]').count(), 366)
+    assert.deepEqual(await page.evaluate(() => document.querySelector('activity-heatmap').history.years), [
+      '2026',
+      '2024',
+    ])
+    assert.equal(await page.getByRole('gridcell', { name: /^Mon, Jan 1, 2024: 1 point$/ }).count(), 1)
+    await page.evaluate(() => document.querySelector('activity-heatmap').removeAttribute('year'))
+    await eventually(() => urls.map((url) => new URL(url).search), ['?days=366'])
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('click, Enter and Space select a day', async (t) => {
+    const page = await open(t, { before: serveYear(YEAR) })
+    await loaded(page)
+    await page.evaluate(() => {
+      globalThis.selected = []
+      document.body.addEventListener('dayselect', (event) =>
+        globalThis.selected.push(/** @type {CustomEvent} */ (event).detail),
+      )
+    })
+    await day(page, 40).click()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('Space')
+    assert.deepEqual(await page.evaluate('selected'), [
+      { date: isoDate(40), points: 4 },
+      { date: isoDate(40), points: 4 },
+      { date: isoDate(47), points: 0 },
+    ])
+  })
+
   for (const width of [240, 390, 768, 1280]) {
     it(`loading in ${width} pixels shifts nothing`, async (t) => {
       let release = () => {}
@@ -511,7 +555,7 @@ describe('token', () => {
   })
 })
 
-it('element has at most 10.5 KB gzipped', async () => {
+it('element has at most 10.75 KB gzipped', async () => {
   const bytes = await elementSize('activity-heatmap.js')
-  assert.ok(bytes <= 10.5 * 1024, `${bytes}`)
+  assert.ok(bytes <= 10.75 * 1024, `${bytes}`)
 })

@@ -8,7 +8,7 @@ export class Grid {
   element = make('div', { part: 'calendar', role: 'grid' })
   tooltip = make('p', { part: 'details', ariaHidden: 'true', hidden: true })
   #host
-  #days = [] // in ascending order: date, text, cell
+  #days = [] // in ascending order: date, points, text, cell
   #cells = [] // by week and weekday
   #shape = ''
   #isYear = true
@@ -19,6 +19,7 @@ export class Grid {
   constructor(host) {
     this.#host = host
     this.element.onkeydown = (event) => this.#onKey(event)
+    this.element.onclick = ({ target }) => this.#select(target)
     this.element.addEventListener('focusin', ({ target }) => {
       const day = this.#dayOf(target)
       if (!day) return
@@ -38,7 +39,7 @@ export class Grid {
   /**
    * Shows days. Cells stay, so an update changes only what differs.
    * @param {{ isYear: boolean, offset: number, weeks: number }} layout
-   * @param {{ date: string, text: string, lines: string, number: string, level: number }[]} days
+   * @param {{ date: string, points: number, text: string, lines: string, number: string, level: number }[]} days
    */
   show({ isYear, offset, weeks }, days) {
     const hasFocus = this.#focused?.matches(':focus')
@@ -120,8 +121,26 @@ export class Grid {
     tooltip.style.translate = `${left}px ${top}px`
   }
 
+  /** Tells the page which day was chosen. */
+  #select(cell) {
+    const day = this.#dayOf(cell)
+    if (!day) return
+    if (cell !== this.#focused) this.#focus(cell)
+    const detail = { date: day.date, points: day.points }
+    this.#host.dispatchEvent(new CustomEvent('dayselect', { bubbles: true, detail }))
+  }
+
+  #focus(cell) {
+    cell.tabIndex = -1
+    cell.focus()
+  }
+
   #onKey(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return
+    if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault()
+      return this.#select(event.target)
+    }
     if (event.key === 'Escape') return this.#point({ hovered: null, focused: null })
     const index = this.#days.findIndex(({ cell }) => cell === event.target)
     const forward = getComputedStyle(this.#host).direction === 'rtl' ? -1 : 1
@@ -137,7 +156,6 @@ export class Grid {
     const day = index >= 0 && event.key in steps && this.#days[index + steps[event.key]]
     if (!day) return
     event.preventDefault()
-    day.cell.tabIndex = -1
-    day.cell.focus()
+    this.#focus(day.cell)
   }
 }

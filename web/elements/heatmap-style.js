@@ -41,7 +41,7 @@ section {
 [part=weekdays] > :nth-child(even) { visibility: hidden }
 [data-layout=month] [part=weekdays] { display: none }
 [part=scroller] { flex: 1; min-inline-size: 0; overflow-x: auto; margin: -.25em; padding: .25em; scrollbar-width: thin }
-[part=months] { display: grid; grid-template-columns: repeat(53, var(--cell)); column-gap: var(--gap); block-size: var(--months) }
+[part=months] { display: grid; grid-template-columns: repeat(53, var(--cell)); grid-auto-columns: var(--cell); column-gap: var(--gap); block-size: var(--months) }
 [part=months] > * { grid-column: span var(--span) }
 [part=calendar] { display: grid; gap: var(--gap) }
 [part=scroller] > * { inline-size: max-content; margin-inline-end: auto }

@@ -9,7 +9,7 @@ import { Panel } from './panel.js'
 import { panel } from './panel-style.js'
 import { common } from './style.js'
 
-const ATTRIBUTES = /** @type {const} */ (['src', 'user', 'days', 'refresh', 'theme'])
+const ATTRIBUTES = /** @type {const} */ (['src', 'user', 'days', 'year', 'refresh', 'theme'])
 const YEAR = 366 // days
 const DAY = 864e5 // ms
 const MONDAY = Date.UTC(2024, 0, 1, 12)
@@ -39,6 +39,7 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES, common + panel + hea
   #less = make('span')
   #more = make('span')
   #panel
+  #history = null
 
   constructor() {
     super()
@@ -98,6 +99,11 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES, common + panel + hea
     this.#update()
   }
 
+  /** The response on display; `null` without one. */
+  get history() {
+    return this.#history
+  }
+
   /** Requests the history now. */
   reload() {
     this.#panel.reload()
@@ -117,7 +123,8 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES, common + panel + hea
   get #url() {
     if (!this.user) return undefined
     const url = new URL(`v1/users/${encodeURIComponent(this.user)}/activity`, baseOf(this))
-    url.searchParams.set('days', String(this.#days))
+    if (this.year) url.searchParams.set('year', this.year)
+    else url.searchParams.set('days', String(this.#days))
     return url.href
   }
 
@@ -127,9 +134,10 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES, common + panel + hea
     const type = /** @type {typeof ActivityHeatmap} */ (this.constructor)
     const fetchDays = (days) => {
       const limited = new URL(url)
-      limited.searchParams.set('days', String(days))
+      if (days) limited.searchParams.set('days', String(days))
       return type.fetch(limited.href, { ...options, headers })
     }
+    if (this.year) return fetchDays()
     const days = this.#days
     if (days <= MONTH || archiveless.has(this.src)) return fetchDays(Math.min(days, MONTH))
     const response = await fetchDays(days)
@@ -141,7 +149,8 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES, common + panel + hea
   }
 
   #clear() {
-    const isYear = this.#days > MONTH && !archiveless.has(this.src)
+    const isYear = Boolean(this.year) || (this.#days > MONTH && !archiveless.has(this.src))
+    this.#history = null
     this.#setLayout(isYear)
     this.#grid.clear(isYear)
   }
@@ -150,11 +159,13 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES, common + panel + hea
     this.#panel.section.dataset.layout = isYear ? 'year' : 'month'
   }
 
-  #show({ days: newestFirst, streak }, language) {
+  #show(history, language) {
+    this.#history = history
+    const { days: newestFirst, streak } = history
     const { texts, tag } = language
     const number = (value) => language.number(value)
     const format = (options) => new Intl.DateTimeFormat(tag, { ...options, timeZone: 'UTC' })
-    const layout = layoutOf(newestFirst.map(({ date }) => date).reverse())
+    const layout = layoutOf(newestFirst.map(({ date }) => date).reverse(), Boolean(this.year))
     const days = newestFirst.slice(0, layout.dates.length).reverse()
     const points = days.map((day) => day.points)
     const total = points.reduce((sum, value) => sum + value, 0)
@@ -162,9 +173,11 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES, common + panel + hea
     const { isYear } = layout
     write(
       this.#summary,
-      isYear
-        ? texts.last_days(total, number(total), days.length, number(days.length))
-        : texts.summary(number(active), total, number(total), number(days.length)),
+      this.year
+        ? texts.in_year(this.year, total, number(total))
+        : isYear
+          ? texts.last_days(total, number(total), days.length, number(days.length))
+          : texts.summary(number(active), total, number(total), number(days.length)),
     )
     // The cells of a month have no place for its name.
     const [from, to] = [days[0], days.at(-1)].map(({ date }) => Date.parse(date))
@@ -185,7 +198,7 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES, common + panel + hea
       const lines = [texts.day_points(date.format(noon), points, number(points)), ...done]
       // Only the number: some languages add a word.
       const day = dayFormat.formatToParts(noon).find(({ type }) => type === 'day').value
-      return { date: id, text: lines.join(' · '), lines: lines.join('\n'), number: day, level: levels[index] }
+      return { date: id, points, text: lines.join(' · '), lines: lines.join('\n'), number: day, level: levels[index] }
     })
     this.#grid.show(layout, shown)
     this.#showHeadings(layout, format)

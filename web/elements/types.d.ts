@@ -56,6 +56,7 @@ export interface Texts {
   summary(days: string, points: number, p: string, of: string): string
   unknown: string
   last_days(points: number, p: string, days: number, of: string): string
+  in_year(year: string, points: number, p: string): string
   active_days(days: number, n: string): string
   less: string
   more: string

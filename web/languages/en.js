@@ -97,6 +97,7 @@ export const elements = {
   summary: (days, points, p, of) => `${p} point${s(points)} on ${days} of the last ${of} days.`,
   unknown: 'Could not load the activity.',
   last_days: (points, p, days, of) => `${p} point${s(points)} in the last ${days > 360 ? 'year' : `${of} days`}`,
+  in_year: (year, points, p) => `${p} point${s(points)} in ${year}`,
   active_days: (days, n) => `${n} active day${s(days)}`,
   less: 'Less',
   more: 'More',
@@ -155,6 +156,10 @@ export const pages = {
   view: 'View',
   views: { top: 'Top', around: 'Around me', friends: 'Friends' },
   alone: { around: 'You have no place on this board yet.', friends: 'Follow members to see them here.' },
+  years: 'Years',
+  last_year: 'Last year',
+  not_in_calendar: (points, p) =>
+    `${p} point${s(points)} of this year ${points === 1 ? 'is' : 'are'} not in the calendar: it has closed days from the archive, which follows within hours.`,
   recaps: 'Recaps',
   by_month: 'Month by month',
   recap_private: 'This recap is private. The member can show it to everyone.',

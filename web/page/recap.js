@@ -18,6 +18,7 @@ const kind = period.includes('-') ? 'month' : 'year'
  * @typedef {object} Data
  * @property {number} status of the calendar: 200 if the reader may see it
  * @property {Day[]} days of the period that are known, the oldest first
+ * @property {string[]} years with points, the latest first
  * @property {string} name
  * @property {Standing | null} place
  * @property {Standing | null} received
@@ -30,7 +31,10 @@ function render() {
   const texts = words()
   $('name').textContent = `${data?.name ?? user} · ${recapTitle(period)}`
   document.title = titleOf($('name').textContent)
-  $('recaps').replaceChildren(make('a', { href: memberPath(user) }, data?.name ?? user), ...recapLinks(user, period))
+  $('recaps').replaceChildren(
+    make('a', { href: memberPath(user) }, data?.name ?? user),
+    ...recapLinks(user, data?.years, period),
+  )
   if (!data) return
   const isShown = data.status === 200 && Boolean(data.place?.score)
   $('recap').hidden = !isShown
@@ -81,8 +85,9 @@ function renderFacts({ days, place, received, months }) {
   })
   $('months').hidden = !rows.length
   $('months-content').replaceChildren(make('table', {}, make('tbody', {}, ...rows)))
-  // The calendar has a year.
-  $('note').textContent = days[0]?.date.startsWith(`${period}-01`) ? '' : texts.incomplete
+  // A closed day is on the calendar as soon as it is archived.
+  const known = days.reduce((sum, { points }) => sum + points, 0)
+  $('note').textContent = known < score ? texts.incomplete : ''
 }
 
 /**
@@ -111,20 +116,20 @@ async function standing(root, kind, date) {
 }
 
 async function load() {
-  const readDays = (/** @type {number} */ days) => {
-    const address = `${path}/activity?days=${days}`
+  const readDays = (/** @type {string} */ query) => {
+    const address = `${path}/activity?${query}`
     return session.user === user ? session.request(address) : read(address)
   }
-  let { status, body } = await readDays(366)
+  let { status, body } = await readDays(`year=${period.slice(0, 4)}`)
   // A deployment without an archive keeps a month.
-  if (status === 400) ({ status, body } = await readDays(31))
+  if (status === 400) ({ status, body } = await readDays('days=31'))
   if (status !== 200) {
-    data = { status, days: [], name: user, place: null, received: null, months: [] }
+    data = { status, days: [], years: [], name: user, place: null, received: null, months: [] }
     return render()
   }
   const first = kind === 'year' ? `${period}-01-01` : `${period}-01`
   const months = kind === 'year' ? Array.from({ length: 12 }, (_, index) => String(index + 1).padStart(2, '0')) : []
-  const today = body.days[0]?.date ?? ''
+  const today = new Date().toISOString().slice(0, 10)
   const [place, received, ...ofMonths] = await Promise.all([
     standing('ranking', kind, first),
     standing('authors', kind, first),
@@ -133,7 +138,15 @@ async function load() {
     ),
   ])
   const known = body.days.filter((/** @type {Day} */ { date }) => date.startsWith(period)).reverse()
-  data = { status, days: known, name: body.user?.name ?? user, place, received, months: ofMonths }
+  data = {
+    status,
+    days: known,
+    years: body.years ?? [],
+    name: body.user?.name ?? user,
+    place,
+    received,
+    months: ofMonths,
+  }
   render()
 }
 

@@ -11,6 +11,7 @@ export interface PageTexts extends Record<PlainText, string> {
   states_of_service: Record<'ok' | 'misconfigured' | 'store-unavailable' | 'unreachable', string>
   updated: Text
   fact_place: Text
+  not_in_calendar: Text<[points: number, p: string]>
   views: Record<'top' | 'around' | 'friends', string>
   alone: Record<'around' | 'friends', string>
   winners_of: Record<'day' | 'week' | 'month' | 'year', string>
@@ -57,6 +58,8 @@ type PlainText =
   | 'fact_received'
   | 'fact_streak'
   | 'incomplete'
+  | 'last_year'
+  | 'years'
   | 'recap_private'
   | 'recaps'
   | 'so_far'

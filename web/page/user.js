@@ -1,7 +1,7 @@
 // The page of a member: climb, year, and what they published; for the member also where their points come from.
 
 import { $, faceOf, make } from './dom.js'
-import { climbOf, yearOf } from './mine.js'
+import { climbOf } from './mine.js'
 import { PagedList } from './paged.js'
 import { startPeek } from './peek.js'
 import { pointItem, targetItem } from './points.js'
@@ -9,6 +9,7 @@ import { recapLinks } from './recaps.js'
 import { read, session } from './session.js'
 import { startPage, titleOf } from './site.js'
 import { words } from './words.js'
+import { Year } from './year.js'
 
 const TIMEOUT = 4000 // ms until the page is shown without a slow response
 const PERIODS = /** @type {const} */ (['day', 'week', 'month', 'year', 'all'])
@@ -26,6 +27,7 @@ let card = null
 /** Whether everything has been loaded: nothing moves while it arrives. */
 let isComplete = false
 
+const year = new Year(user, () => render())
 const targets = new PagedList($('targets-content'), targetItem, (next) =>
   read(`${path}/targets?limit=10${next ? `&after=${encodeURIComponent(next)}` : ''}`),
 )
@@ -57,7 +59,8 @@ function render() {
   $('face').replaceChildren(faceOf(facts.user))
   $('who').classList.toggle('missing', isUnknown)
   renderPeriods(facts.standings)
-  $('recaps').replaceChildren(...recapLinks(user))
+  $('recaps').replaceChildren(...recapLinks(user, year.years))
+  year.render()
   targets.render()
   points.render()
 }
@@ -98,7 +101,8 @@ async function showMember() {
   const { status, body } = card
   const hasYear = isOwn() || (status === 200 && body.streak)
   $('year').hidden = !hasYear
-  $('year-content').replaceChildren(...(hasYear ? [yearOf(user)] : []))
+  if (hasYear) year.show(body?.standings?.year?.score ?? null)
+  else year.hide()
   $('points').hidden = !isOwn()
   if (status !== 200 && !isOwn()) $('climb').replaceChildren()
   points.clear()

@@ -160,6 +160,13 @@ export const date = (day) =>
   new Intl.DateTimeFormat(language(), { month: 'short', day: 'numeric', timeZone: 'UTC' }).format(Date.parse(day))
 
 /**
+ * Formats a day with its weekday and its year.
+ * @param {string} day `2026-11-20`
+ */
+export const weekday = (day) =>
+  new Intl.DateTimeFormat(language(), { dateStyle: 'full', timeZone: 'UTC' }).format(Date.parse(day))
+
+/**
  * Formats a month.
  * @param {string} month `2026-11`
  */
