@@ -1,6 +1,7 @@
 // Views of the board beside its top, for the signed-in member: the members around, and the followed members. The address
 // names the view: ?view=around
 
+import { formatAddress } from './boards.js'
 import { $, faceOf, make, memberLink } from './dom.js'
 import { session } from './session.js'
 import { number, words } from './words.js'
@@ -22,6 +23,8 @@ export class Views {
   #entries = null
   #isLoaded = false
   #requests = 0
+  /** @type {string[]} */
+  #periods = []
 
   /** @param {() => string | null} periodOf returns the period of a board of members, none for another board */
   constructor(periodOf) {
@@ -29,6 +32,12 @@ export class Views {
     const wanted = new URLSearchParams(location.search).get('view') ?? stored()
     this.#view = VIEWS.find((view) => view === wanted) ?? 'top'
     setInterval(() => document.hidden || this.load(), INTERVAL)
+  }
+
+  /** @param {string[]} periods with a board of members */
+  set periods(periods) {
+    this.#periods = periods
+    this.render()
   }
 
   /** Follows the session, the board and the language. */
@@ -47,7 +56,10 @@ export class Views {
     const focused = [...$('views').children].indexOf(/** @type {Element} */ (document.activeElement))
     $('views').replaceChildren(...buttons)
     buttons[focused]?.focus()
-    if (view !== 'top') this.#renderList()
+    $('periods').hidden = view === 'top'
+    if (view === 'top') return
+    this.#renderPeriods()
+    this.#renderList()
   }
 
   /** Loads the list of the view, if it shows one. */
@@ -85,8 +97,22 @@ export class Views {
     this.restart()
   }
 
+  /** Writes the links to the other periods: the board of the page, which has tabs, is hidden. */
+  #renderPeriods() {
+    const { now } = words()
+    const links = this.#periods.map((period) => {
+      const name = now[/** @type {keyof typeof now} */ (period)]
+      const link = make('a', { href: formatAddress({ of: 'members', period }) }, name)
+      if (period === this.#periodOf()) link.ariaCurrent = 'page'
+      return link
+    })
+    const focused = [...$('periods').children].indexOf(/** @type {Element} */ (document.activeElement))
+    $('periods').replaceChildren(...links)
+    links[focused]?.focus()
+  }
+
   #renderList() {
-    const { alone, not_loaded, now } = words()
+    const { alone, not_loaded } = words()
     if (!this.#isLoaded) return $('list').replaceChildren()
     const entries = this.#entries
     if (!entries?.length) {
@@ -99,8 +125,7 @@ export class Views {
       if (user.id === session.user) row.ariaCurrent = 'true'
       return row
     })
-    const period = /** @type {keyof typeof now} */ (this.#periodOf())
-    $('list').replaceChildren(make('h2', {}, now[period]), make('ol', { className: 'plain ranks' }, ...rows))
+    $('list').replaceChildren(make('ol', { className: 'plain ranks' }, ...rows))
   }
 }
 
