@@ -196,6 +196,18 @@ activity_rank_cron_run_success 0
     assert.deepEqual([...new Set(hashes)], ['#health', '#webhooks/failed', '#audit'])
   })
 
+  it('key without the scope metrics is told what is missing', async (t) => {
+    const text = 'Whether cron is late, and pending changes, are shown to keys with the scope metrics.'
+    for (const [key, count] of [
+      [app.serviceKey, 0],
+      ['anna-key', 1],
+    ]) {
+      const page = await openAdmin(t, app, '', { status, key })
+      await card(page, 'Needs attention').waitFor()
+      assert.equal(await page.getByText(text).count(), count, key)
+    }
+  })
+
   it('unavailable store leaves the rest', async (t) => {
     const problem = { title: 'The store is unavailable', status: 503, detail: 'The store did not respond.' }
     const body = { status: 'store-unavailable', problem, configured: null, warnings: [] }
@@ -393,6 +405,9 @@ describe('targets', () => {
     const id = `post of/${user}`
     await app.request('PUT', '/v1/targets', [{ id, title: `By ${user}` }])
     await app.count([{ user, action: 'like', target: id }])
+    // The search reads the boards once.
+    const standing = () => app.request('GET', `/v1/content/all/targets/${encodeURIComponent(id)}`)
+    await eventually(async () => (await standing()).score, 2)
     const page = await openAdmin(t, app, '#targets')
     await page.getByLabel('Search targets').fill(`by ${user}`)
     await page.getByRole('link', { name: new RegExp(`^By ${user}`) }).click()

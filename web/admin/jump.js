@@ -69,6 +69,14 @@ export function openJump(context, sections) {
     list.replaceChildren(...options)
     select(0)
   }
+  /** Adds what has loaded; a choice that the moderator has moved to stays selected. */
+  const showLoaded = () => {
+    const { url } = choices[selected]
+    const wasMoved = selected > 0
+    show()
+    const index = choices.findIndex((choice) => choice.url === url)
+    if (wasMoved && index > 0) select(index)
+  }
   input.addEventListener('input', show)
   input.addEventListener('keydown', (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
@@ -81,7 +89,7 @@ export function openJump(context, sections) {
   input.focus()
   const load = async () => {
     groups = await Promise.all(KINDS.map(async (kind) => ({ kind, items: (await itemsOf(context, kind)) ?? [] })))
-    if (input.value) show()
+    if (input.value) showLoaded()
     return ''
   }
   attempt(context, load).then(

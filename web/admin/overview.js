@@ -15,6 +15,7 @@ import { boardOf, itemList } from './search.js'
 const LATE = 1800 // seconds. Cron runs each five minutes, and records one run in a quarter of an hour.
 const FAILED = 100 // the most deliveries that a request returns
 const TOP = 5
+const REFUSED = '' // in place of metrics
 
 /**
  * @param {Context} context
@@ -23,7 +24,7 @@ const TOP = 5
 export async function overviewView(context) {
   const { api, texts, signal } = context
   const health = await api.health(signal)
-  const [items, days, members, targets] = await Promise.all([
+  const [{ items, hasMetrics }, days, members, targets] = await Promise.all([
     attention(context, health),
     attempt(context, async () => numberTiles(context, await comparison(context, 7))),
     topCard(context, 'members', texts.overview.members, health.configured?.periods),
@@ -37,7 +38,7 @@ export async function overviewView(context) {
     'div',
     { className: 'overview' },
     heading(texts.sections.overview, refresh),
-    card(texts.overview.attention, list),
+    card(texts.overview.attention, list, ...(hasMetrics ? [] : [note(texts.overview.no_metrics)])),
     days,
     columns(...[members, targets].filter((part) => part !== null)),
   )
@@ -59,7 +60,7 @@ const lineOf = ({ texts }, { text, href, kind }) => ({
  * Returns what the moderator or the operator should look at, worst first.
  * @param {Context} context
  * @param {Health} health
- * @returns {Promise<Item[]>}
+ * @returns {Promise<{ items: Item[], hasMetrics: boolean }>}
  */
 async function attention({ api, texts, format, signal }, health) {
   const words = texts.overview
@@ -67,7 +68,7 @@ async function attention({ api, texts, format, signal }, health) {
   const [status, failed, metrics] = await Promise.all([
     optional(api.get('/v1/status', signal)),
     optional(api.get(`/v1/webhooks/deliveries?state=failed&limit=${FAILED}`, signal)),
-    optional(api.request('GET', '/metrics', { signal, isText: true })),
+    optional(api.request('GET', '/metrics', { signal, isText: true }), REFUSED),
   ])
   const now = Date.now()
   /** @type {Item[]} */
@@ -95,21 +96,21 @@ async function attention({ api, texts, format, signal }, health) {
   if (waited > LATE) add('warn', '#health', words.outbox(format.number(entries), format.duration(waited)))
   const changes = metricOf(metrics, 'pending_changes')
   if (changes) add('warn', '#audit', words.changes(format.number(changes)))
-  return items
+  return { items, hasMetrics: metrics !== REFUSED }
 }
 
 /**
- * Returns null for a request that the service refused or could not answer: the key may lack a scope, or the deployment a
- * binding.
+ * Returns null for a request that the service could not answer: the deployment may lack a binding.
  * @template Value
  * @param {Promise<Value>} answer
+ * @param {Value | null} refused the value for a key that lacks the scope
  * @returns {Promise<Value | null>}
  */
-async function optional(answer) {
+async function optional(answer, refused = null) {
   try {
     return await answer
   } catch (error) {
-    if (error instanceof ApiError) return null
+    if (error instanceof ApiError) return error.status === 403 ? refused : null
     throw error
   }
 }

@@ -4,6 +4,7 @@
 import { formatAddress } from './boards.js'
 import { $, faceOf, make, memberLink } from './dom.js'
 import { session } from './session.js'
+import { Stored } from './stored.js'
 import { number, words } from './words.js'
 
 /** @typedef {'top' | 'around' | 'friends'} View */
@@ -12,7 +13,7 @@ import { number, words } from './words.js'
 const VIEWS = /** @type {View[]} */ (['top', 'around', 'friends'])
 const INTERVAL = 15e3 // ms
 const AROUND = 10 // members above, and below
-const STORAGE_KEY = 'activity-rank view'
+const storedView = new Stored('view')
 
 export class Views {
   /** @type {View} */
@@ -29,7 +30,7 @@ export class Views {
   /** @param {() => string | null} periodOf returns the period of a board of members, none for another board */
   constructor(periodOf) {
     this.#periodOf = periodOf
-    const wanted = new URLSearchParams(location.search).get('view') ?? stored()
+    const wanted = new URLSearchParams(location.search).get('view') ?? storedView.get()
     this.#view = VIEWS.find((view) => view === wanted) ?? 'top'
     setInterval(() => document.hidden || this.load(), INTERVAL)
   }
@@ -89,7 +90,7 @@ export class Views {
   /** @param {View} view */
   #select(view) {
     this.#view = view
-    store(view)
+    storedView.set(view)
     const url = new URL(location.href)
     if (view === 'top') url.searchParams.delete('view')
     else url.searchParams.set('view', view)
@@ -126,22 +127,5 @@ export class Views {
       return row
     })
     $('list').replaceChildren(make('ol', { className: 'plain ranks' }, ...rows))
-  }
-}
-
-function stored() {
-  try {
-    return localStorage.getItem(STORAGE_KEY)
-  } catch {
-    return null // storage is unavailable
-  }
-}
-
-/** @param {string} view */
-function store(view) {
-  try {
-    localStorage.setItem(STORAGE_KEY, view)
-  } catch {
-    // Storage is unavailable.
   }
 }
