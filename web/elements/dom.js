@@ -18,6 +18,26 @@ export const twoForms = (long, short) => [
   make('span', { className: 'short' }, short),
 ]
 
+/** Returns the additional part of a place on the podium, else an empty text. */
+export const medalOf = (rank) => ['', ' first', ' second', ' third'][rank] ?? ''
+
+/**
+ * Shows by how many ranks a member has moved.
+ * @param {HTMLElement} element
+ * @param {number | null | undefined} previous rank; null for a member who had none, undefined to show nothing
+ * @param {number} rank
+ * @param {any} language
+ */
+export function showMovement(element, previous, rank, { texts, number }) {
+  const moved = previous ? previous - rank : 0
+  const kind = previous === null ? 'new' : moved > 0 ? 'up' : moved < 0 ? 'down' : 'same'
+  const distance = number(Math.abs(moved))
+  element.part = `movement ${kind}`
+  write(element, { new: texts.new, up: `▲${distance}`, down: `▼${distance}`, same: '' }[kind])
+  element.role = moved ? 'img' : null
+  element.ariaLabel = moved ? texts[kind](distance) : null
+}
+
 const graphemes = new Intl.Segmenter()
 
 const isLink = (url) => /^https:\/\//.test(url)

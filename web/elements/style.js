@@ -18,10 +18,6 @@ section {
   --line: var(--activity-rank-line, color-mix(in srgb, var(--text) 13%, transparent));
   --radius: var(--activity-rank-radius, .5em);
 }
-[part=avatar] {
-  color: oklch(from var(--strong) l .04 var(--hue));
-  background: oklch(from color-mix(in oklab, var(--ink) 20%, var(--base)) max(l, .42) .08 var(--hue));
-}
 :host([hidden]), [hidden], section:not(.failed) > slot, .failed > div { display: none !important }
 :host([theme=light]) { color-scheme: light }
 :host([theme=dark]) { color-scheme: dark }
