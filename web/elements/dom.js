@@ -1,5 +1,7 @@
 // DOM helpers.
 
+import { COLORS } from './style.js'
+
 /** Creates an element. Content is text or nodes, never markup. */
 export function make(tag, properties = {}, ...content) {
   const element = Object.assign(document.createElement(tag), properties)
@@ -110,7 +112,10 @@ export function reflecting(names, styles) {
       const window = this.ownerDocument.defaultView
       if (!window) return
       const sheet = sheets.get(window) ?? new window.CSSStyleSheet()
-      if (!sheets.has(window)) sheet.replaceSync(styles)
+      if (!sheets.has(window)) {
+        sheet.replaceSync(styles)
+        registerColors(window)
+      }
       sheets.set(window, sheet)
       this.shadowRoot.adoptedStyleSheets = [sheet]
     }
@@ -128,6 +133,18 @@ export function reflecting(names, styles) {
     })
   }
   return /** @type {any} */ (Reflecting)
+}
+
+/** Registers the colors of the styles. `@property` has no effect in a shadow root. */
+function registerColors({ CSS }) {
+  for (const color of COLORS) {
+    const name = `--activity-rank-computed-${color}`
+    try {
+      CSS.registerProperty({ name, syntax: '<color>', inherits: true, initialValue: 'transparent' })
+    } catch {
+      // It is registered, or the browser cannot.
+    }
+  }
 }
 
 /** Returns the deployment's URL: `src`, by default where this module was loaded from. */
