@@ -14,7 +14,7 @@ section { min-block-size: 12.5em }
 a[part=name] { text-decoration-color: var(--accent); text-underline-offset: .2em }
 [part=rank], [part=score], [part=top], [part=streak] { unicode-bidi: plaintext }
 [part=facts] { display: flex; gap: .6em; align-items: center; font-size: .8125em }
-[part=level] { flex: 0 99 auto; padding-inline: .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 10%, var(--background)); font-weight: 600 }
+[part=level] { flex: none; max-inline-size: 50%; box-sizing: border-box; padding-inline: .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 10%, var(--background)); font-weight: 600 }
 [part=streak] { color: var(--text) }
 ul { display: grid; box-sizing: border-box; grid: 6.75em / auto-flow; grid-auto-columns: minmax(0, 1fr); gap: .4em; margin: .75em 0 0; padding: 0; list-style: none }
 li {

@@ -64,7 +64,7 @@ tr${top3} > td:last-child {
   block-size: var(--step);
   border-block-start: 3px solid var(--metal);
   border-radius: .4em .4em 0 0;
-  background: oklch(from color-mix(in oklab, var(--metal) 20%, var(--base)) calc(l - .1 * (1 - l)) calc(c * l) h);
+  background: oklch(from color-mix(in oklab, var(--metal) 20%, var(--background)) calc(l - .1 * (1 - l)) calc(c * l) h);
   box-shadow: inset 0 .9em 1em -1em var(--metal);
   line-height: 1.25;
 }
@@ -122,6 +122,7 @@ th[role=rowheader], [part=own] [part~=row] > :nth-child(2) { gap: .5em }
 [part=rank] { font-size: .875em }
 &[data-of=content] [part=name] { font-size: .875em }
 [part=winners] [part=avatar] { display: block }
+tbody [part~=own-row] { margin-inline: -.4em; padding-inline: .4em }
 [part~=winner]:not([part~=first]) { flex: none; min-inline-size: 0 }
 [part~=winner]:not([part~=first]) > :is([part=rank], [part=name]) { ${hidden()} }
 & { --top: 0em }

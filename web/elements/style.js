@@ -10,8 +10,8 @@ export const common = `
 }
 section {
   --background: var(--activity-rank-background, light-dark(#fff, #181e26));
-  /* The background as an opaque color. A transparent one counts as black or white, the opposite of the text. */
-  --activity-rank-computed-base: oklch(from color-mix(in oklab, var(--background), color(from var(--activity-rank-text, light-dark(#000, #fff)) xyz clamp(0, (.179 - y) * 10000, .95) clamp(0, (.179 - y) * 10000, 1) clamp(0, (.179 - y) * 10000, 1.089) / 1) .1%) l c h / 1);
+  /* The background as an opaque color. A transparent one counts as white or nearly black, the opposite of the text. */
+  --activity-rank-computed-base: oklch(from color-mix(in oklab, var(--background), color(from var(--activity-rank-text, light-dark(#000, #fff)) xyz clamp(.0114, (.179 - y) * 10000, .95) clamp(.012, (.179 - y) * 10000, 1) clamp(.0131, (.179 - y) * 10000, 1.089) / 1) .1%) l c h / 1);
   /* Grays with a contrast to the background: the cube of the lightness is about the luminance. */
   --activity-rank-computed-strong: oklch(from var(--base) pow(clamp(0, clamp(0, (l - .57) * 10000, 1) * ((pow(l, 3) + .05) / 15 - .05) + clamp(0, (.57 - l) * 10000, 1) * ((pow(l, 3) + .05) * 13 - .05), 1), .3333) 0 0 / 1);
   --activity-rank-computed-ink: oklch(from var(--base) pow(clamp(0, clamp(0, (l - .57) * 10000, 1) * ((pow(l, 3) + .05) / 6.5 - .05) + clamp(0, (.57 - l) * 10000, 1) * ((pow(l, 3) + .05) * 8 - .05), 1), .3333) 0 0 / 1);
