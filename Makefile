@@ -237,5 +237,6 @@ compare: build ## what faults do to activity-rank and to what people write by ha
 pictures: build test-tools ## take the pictures of docs/img and those that tests compare again
 	cargo build --quiet -p redis-rest
 	node scripts/pictures.mjs
-	PICTURES=take node --test tests/web/pictures.test.mjs tests/web/page_pictures.test.mjs
+	PICTURES=take node --test tests/web/pictures.test.mjs tests/web/page_pictures.test.mjs \
+		tests/web/foreign_pictures.test.mjs
 	node scripts/motion.mjs

@@ -33,6 +33,13 @@ const VENDOR = [
     licence: 'LICENSE',
   },
 ]
+/** The texts of each element in the language files, beside those that all have. */
+const TEXTS = {
+  'activity-rank.js': 'board',
+  'activity-heatmap.js': 'activity',
+  'activity-card.js': 'card',
+  'activity-climb.js': 'climb',
+}
 const ELEMENT = /^activity-[a-z]+\.js$/
 
 /**
@@ -44,7 +51,7 @@ const elementTexts = (file) => ({
   name: 'element-texts',
   /** @param {import('esbuild').PluginBuild} bundle */
   setup(bundle) {
-    const names = file === 'activity-climb.js' ? 'elements, climb' : 'elements'
+    const names = `elements, ${TEXTS[/** @type {keyof TEXTS} */ (file)]}`
     bundle.onLoad({ filter: /\/web\/languages\/[^/]+\.js$/ }, async ({ path }) => {
       if (basename(path) === 'index.js') return
       const stdin = { contents: `export { ${names} } from './${basename(path)}'`, resolveDir: dirname(path) }

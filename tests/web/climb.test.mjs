@@ -46,7 +46,7 @@ async function open(t, user, { attributes = '', isSignedIn = true, ...options } 
     t,
     `<activity-climb src="APP_URL" user="${prefix}${user}" period="day" ${attributes}>Fallback</activity-climb>
     <script>
-      addEventListener('rankchange', ({ detail: { from, to } }) => (globalThis.changes ??= []).push([from, to]))
+      addEventListener('rankchange', ({ detail }) => (globalThis.changes ??= []).push(detail))
       ${token}
     </script>
     <script type="module" src="APP_URL/elements/activity-climb.js"></script>`,
@@ -58,6 +58,18 @@ async function open(t, user, { attributes = '', isSignedIn = true, ...options } 
 
 const text = (page, part) => page.locator(`activity-climb [part=${part}]`).innerText()
 const reload = (page) => page.locator('activity-climb').evaluate((climb) => climb.reload())
+/** Records the parts that are animated, except for rows that change places. */
+const recordMotion = (page) =>
+  page.addInitScript(() => {
+    const { animate } = Element.prototype
+    globalThis.moved = []
+    Element.prototype.animate = function (...options) {
+      const part = this.getAttribute('part')
+      if (this.localName !== 'li') globalThis.moved.push(part)
+      return animate.apply(this, options)
+    }
+  })
+const moved = (page) => page.evaluate('globalThis.moved')
 const changes = (page) => page.evaluate('globalThis.changes ?? []')
 
 /** Returns the names of the rungs, without the prefix. */
@@ -118,7 +130,7 @@ describe('climb', () => {
     await app.count([{ user: `${prefix}b`, action: 'comment', target: 'x' }])
     await reload(page)
     await eventually(() => changes(page).then((all) => all.length), 1)
-    const [[from, to]] = await changes(page)
+    const [{ from, to }] = await changes(page)
     assert.ok(to < from, `${from} ${to}`)
     const after = await ladder(page)
     assert.ok(before.indexOf('a') < before.indexOf('b') && after.indexOf('b') < after.indexOf('a'), `${after}`)
@@ -142,8 +154,59 @@ describe('climb', () => {
     await like('new', 1)
     await reload(page)
     await eventually(() => text(page, 'title'), 'Your place today')
-    const [[from]] = await changes(page)
+    const [{ from }] = await changes(page)
     assert.equal(from, null)
+  })
+
+  it('podium place and passed member are announced', async (t) => {
+    await like('a', 65)
+    await like('b', 64)
+    const page = await open(t, 'b', { before: recordMotion })
+    assert.equal(await text(page, 'rank'), '#2')
+    await like('b', 4, new Date().toISOString())
+    await reload(page)
+    await eventually(() => text(page, 'status'), `You passed ${prefix}a. You are now #1.`)
+    const [{ from, to, reached }] = await changes(page)
+    assert.deepEqual([from, to, reached.place, reached.passed.id], [2, 1, 1, `${prefix}a`])
+    assert.deepEqual(await moved(page), ['place first'])
+  })
+
+  it('level is announced', async (t) => {
+    await like('a', 49)
+    const page = await open(t, 'a', { before: recordMotion })
+    await eventually(() => text(page, 'level'), 'Newcomer')
+    await app.count([{ user: `${prefix}a`, action: 'like', target: 'x' }])
+    await reload(page)
+    await eventually(() => text(page, 'level'), 'Regular')
+    const [{ reached }] = await changes(page)
+    assert.deepEqual(reached.level, { number: 2, name: 'Regular' })
+    assert.match(await text(page, 'status'), /You reached the level Regular\.$/)
+    assert.ok((await moved(page)).includes('level'))
+  })
+
+  it('first points of a day save the streak', async (t) => {
+    await like('a', 1, new Date(Date.now() - DAY).toISOString())
+    const page = await open(t, 'a', { before: recordMotion })
+    await eventually(() => text(page, 'streak'), '1-day streak')
+    await like('a', 1)
+    await reload(page)
+    await eventually(() => text(page, 'streak'), '2-day streak')
+    const saved = (await changes(page)).filter(({ reached }) => reached.streak)
+    assert.deepEqual(
+      saved.map(({ reached }) => reached),
+      [{ streak: 2 }],
+    )
+    assert.ok((await moved(page)).includes('streak'))
+  })
+
+  it('reduced motion leaves the announcement', async (t) => {
+    await like('a', 2)
+    await like('b', 1)
+    const page = await open(t, 'b', { before: recordMotion, reducedMotion: 'reduce' })
+    await like('b', 2, new Date().toISOString())
+    await reload(page)
+    await eventually(async () => /^You passed /.test(await text(page, 'status')), true)
+    assert.deepEqual(await moved(page), [])
   })
 
   it('closed period is shown until the next place', async (t) => {

@@ -65,6 +65,17 @@ describe('color scheme', () => {
   })
 })
 
+it('parts inherit computed colors, not formulas', async (t) => {
+  const page = await open(t, '')
+  const colors = await page.locator('activity-rank section').evaluate((section) => {
+    const style = getComputedStyle(section)
+    return ['base', 'strong', 'ink', 'text', 'muted', 'accent', 'line'].map((name) =>
+      style.getPropertyValue(`--${name}`),
+    )
+  })
+  for (const color of colors) assert.match(color, /^(rgba?|oklch|oklab|color)\([^()]+\)$/)
+})
+
 const CORS = { 'access-control-allow-origin': '*' }
 const PERIOD = { kind: 'week', id: 'w', start: '2026-11-23T00:00:00Z', end: '2026-11-30T00:00:00Z', timezone: 'UTC' }
 const LEVEL = { number: 2, name: 'Expert' }

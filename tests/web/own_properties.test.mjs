@@ -22,19 +22,12 @@ function files(folder) {
 describe('own properties', () => {
   it('texts of actions inherit nothing', async () => {
     for (const language of LANGUAGES) {
-      const { admin, elements, pages } = await import(`../../web/languages/${language}.js`)
-      for (const table of [
-        elements.actions ?? {},
-        pages.actions,
-        pages.why.activities,
-        admin.actions,
-        admin.audit.actions,
-      ]) {
-        for (const name of Object.keys(table).length ? NAMES : [])
-          assert.equal(table[name], undefined, `${language}: ${name}`)
+      const { activity, admin, pages } = await import(`../../web/languages/${language}.js`)
+      for (const table of [pages.actions, pages.why.activities, admin.actions, admin.audit.actions]) {
+        for (const name of NAMES) assert.equal(table[name], undefined, `${language}: ${name}`)
       }
       for (const name of NAMES) {
-        assert.ok(elements.done(name, 2, '2', 4, '4').includes(name), `${language}: ${name}`)
+        assert.ok(activity.done(name, 2, '2', 4, '4').includes(name), `${language}: ${name}`)
       }
     }
   })

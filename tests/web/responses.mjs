@@ -205,7 +205,8 @@ export async function inventResponses(page, app, now) {
     } finally {
       mock.timers.reset()
     }
-    if (body) return route.fulfill({ json: body })
+    // Elements may be on another origin.
+    if (body) return route.fulfill({ json: body, headers: { 'access-control-allow-origin': '*' } })
     return route.fulfill({ status: 404, contentType: 'application/problem+json', body: '{"status":404}' })
   })
 }

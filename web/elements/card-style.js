@@ -8,24 +8,13 @@ section { min-block-size: 12.5em }
 [part=head] { display: flex; gap: .75em; align-items: center; block-size: 3em }
 [part=head] > :last-child { flex: 1; min-inline-size: 0 }
 [part=head] > :last-child > div { display: flex }
-[part=avatar] {
-  position: relative;
-  display: block;
-  inline-size: 2.5em;
-  block-size: 2.5em;
-  overflow: hidden;
-  border-radius: 50%;
-  font-size: 1.2em;
-  line-height: 2.5em;
-  text-align: center;
-}
-[part=avatar] img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: cover; background: var(--background) }
+[part=avatar] { font-size: 1.2em }
 [part=name], [part=level], [part=streak] { min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 [part=name] { font-size: 1.125em; font-weight: 600; color: inherit }
 a[part=name] { text-decoration-color: var(--accent); text-underline-offset: .2em }
 [part=rank], [part=score], [part=top], [part=streak] { unicode-bidi: plaintext }
 [part=facts] { display: flex; gap: .6em; align-items: center; font-size: .8125em }
-[part=level] { flex: 0 99 auto; padding-inline: .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 10%, var(--background)); font-weight: 600 }
+[part=level] { flex: none; max-inline-size: 50%; box-sizing: border-box; padding-inline: .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 10%, var(--background)); font-weight: 600 }
 [part=streak] { color: var(--text) }
 ul { display: grid; box-sizing: border-box; grid: 6.75em / auto-flow; grid-auto-columns: minmax(0, 1fr); gap: .4em; margin: .75em 0 0; padding: 0; list-style: none }
 li {
@@ -45,9 +34,6 @@ li > * { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis }
 [part=score] { font-size: .8125em }
 [part=rank] { --pill: 1.25em; padding-inline: .5em; border-radius: 1em; font-size: 1.125em; line-height: 1.25; font-weight: 700 }
 [part=rank], [part=score] { font-variant-numeric: tabular-nums }
-[part~=first] { --metal: var(--activity-rank-first, #ffd75e) }
-[part~=second] { --metal: var(--activity-rank-second, #d5dbe2) }
-[part~=third] { --metal: var(--activity-rank-third, #eab587) }
 :is([part~=first], [part~=second], [part~=third]) > [part=rank] { color: color(from var(--metal) xyz clamp(0, (.179 - y) * 10000, .95) clamp(0, (.179 - y) * 10000, 1) clamp(0, (.179 - y) * 10000, 1.089) / 1); background: var(--metal) }
 @container (max-inline-size: 34em) {
   [part=rank] { font-size: 1em; padding-inline: .4em }

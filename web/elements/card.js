@@ -1,16 +1,16 @@
 // <activity-card>: a member with their level, their places on the boards of all periods, and their streak.
 
 import { card } from './card-style.js'
-import { avatarOf, baseOf, make, nameOf, reflecting, write } from './dom.js'
+import { avatarOf, baseOf, make, medalOf, nameOf, reflecting, write } from './dom.js'
+import { member } from './member-style.js'
 import { Panel } from './panel.js'
 import { panel } from './panel-style.js'
 import { common } from './style.js'
 
 const ATTRIBUTES = /** @type {const} */ (['src', 'user', 'refresh', 'theme'])
 const COMPACT = 1e5 // numbers from here on are shortened
-const MEDALS = ['', ' first', ' second', ' third']
 
-export class ActivityCard extends reflecting(ATTRIBUTES, common + panel + card) {
+export class ActivityCard extends reflecting(ATTRIBUTES, common + member + panel + card) {
   static observedAttributes = [...ATTRIBUTES, 'lang']
 
   /** Sends every request; may be overridden. */
@@ -37,8 +37,6 @@ export class ActivityCard extends reflecting(ATTRIBUTES, common + panel + card) 
     urlOf: () => this.user && new URL(`v1/users/${encodeURIComponent(this.user)}/card`, baseOf(this)).href,
     fetchOf: () => /** @type {typeof ActivityCard} */ (this.constructor).fetch,
     show: (data, language) => this.#show(data, language),
-    label: ({ texts }) => texts.card,
-    failed: 'no_member',
   })
 
   connectedCallback() {
@@ -75,7 +73,7 @@ export class ActivityCard extends reflecting(ATTRIBUTES, common + panel + card) 
 
     for (const [period, { score, rank, total }] of Object.entries(standings)) {
       const place = this.#placeOf(period)
-      place.element.part = `place${MEDALS[rank] ?? ''}`
+      place.element.part = `place${medalOf(rank)}`
       write(place.period, texts[period])
       write(place.rank, rank ? texts.place(short(rank)) : '–')
       place.rank.ariaHidden = rank ? null : 'true'

@@ -7,9 +7,6 @@ section {
   padding: 1.25em 1.25em 0;
 }
 [part=content] { display: grid; grid-template: auto 1fr / 7.5em minmax(0, 1fr) minmax(0, 22em); gap: .5em 1.25em; align-items: center }
-[part~=first] { --metal: var(--activity-rank-first, #ffd147) }
-[part~=second] { --metal: var(--activity-rank-second, #c9d3dd) }
-[part~=third] { --metal: var(--activity-rank-third, #eaa97a) }
 [part~=place] { position: relative; grid-row: 1 / 3; inline-size: 7.5em; block-size: 7.5em }
 /* The text is on an opaque background, so that its contrast is known. */
 [part~=place] p { position: absolute; inset: 8%; border-radius: 50%; background: color-mix(in oklab, var(--metal, var(--base)) 20%, var(--base)); display: flex; flex-direction: column; align-items: center; justify-content: center; line-height: 1.1 }
@@ -25,11 +22,7 @@ section {
 [part=next] { font-size: 1.25em; line-height: 1.3; font-weight: 650; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden }
 [part=facts] { display: flex; flex-wrap: wrap; gap: .25em .75em; align-items: center; max-inline-size: 100%; max-block-size: 3.25em; overflow: hidden; font-size: .875em }
 [part=facts] > :empty { display: none }
-[part=facts] .short { display: none }
 [part=level] { max-inline-size: 12em; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; padding-inline: .6em; border-radius: 1em; color: var(--accent); background: color-mix(in srgb, var(--accent) 12%, var(--base)); font-weight: 600 }
-[part~=movement] { font-weight: 600 }
-[part~=up] { color: oklch(from var(--ink) l calc(.45 * l * (1.2 - l)) 150) }
-[part~=down] { color: oklch(from var(--ink) l calc(.45 * l * (1.2 - l)) 25) }
 [part=left] { color: var(--muted) }
 [part=share] { min-block-size: 2.25em; padding-inline: 1em; border-color: var(--line); font-size: .875em; font-weight: 600; color: var(--accent) }
 [part=share]:hover { background: color-mix(in srgb, var(--accent) 10%, transparent) }
@@ -43,19 +36,7 @@ section {
 [part=name] { min-inline-size: 0; overflow: hidden; color: inherit; text-decoration: none; text-overflow: ellipsis; white-space: nowrap }
 a[part=name]:hover { text-decoration: underline; text-underline-offset: .2em }
 [part=you] { flex: none; padding-inline: .5em; border-radius: 1em; font-size: .8125em; color: var(--base); background: var(--accent) }
-[part=avatar] {
-  position: relative;
-  flex: none;
-  inline-size: 2.5em;
-  block-size: 2.5em;
-  overflow: hidden;
-  border-radius: 50%;
-  font-size: .75em;
-  font-weight: 600;
-  line-height: 2.5em;
-  text-align: center;
-}
-[part=avatar] img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: cover; background: var(--base) }
+[part=avatar] { font-size: .75em }
 [part~=way] { grid-template-columns: minmax(0, 1fr) auto; padding-inline: 1em; background: color-mix(in srgb, var(--accent) 7%, var(--base)); font-weight: 600 }
 [part~=way] + [part~=way] { margin-block-start: .375em }
 [part~=way] [part=score] { color: var(--accent) }

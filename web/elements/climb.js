@@ -1,9 +1,10 @@
 // <activity-climb>: a member's way up a board: the rank, the neighbours on a ladder, and what to do next.
 
-import { climb as english } from '../languages/en.js'
 import { climb } from './climb-style.js'
-import { avatarOf, baseOf, make, nameOf, pageOf, reflecting, twoForms, write } from './dom.js'
+import { avatarOf, baseOf, make, medalOf, nameOf, pageOf, reflecting, showMovement, twoForms, write } from './dom.js'
 import { dateOf } from './languages.js'
+import { member } from './member-style.js'
+import { animate, arrange } from './motion.js'
 import { nextSteps, waysIn } from './next.js'
 import { Panel } from './panel.js'
 import { panel } from './panel-style.js'
@@ -15,15 +16,12 @@ const ATTRIBUTES = /** @type {const} */ (['src', 'user', 'period', 'other', 'mem
 const PERIODS = ['day', 'week', 'month', 'year', 'all']
 const RUNGS = 5
 const AROUND = RUNGS - 1 // at the top of a board, all other rungs are below
-const MEDALS = ['', ' first', ' second', ' third']
+const PODIUM = 3 // places
 const MINUTE = 60e3 // ms
 const HALF_DAY = 432e5 // ms; from a bound into the adjacent day, in spite of DST
-const MOVE = 500 // ms
 const RING = 2 * Math.PI * 46 // the length of the ring, in units of the picture
 
-const isReduced = () => matchMedia('(prefers-reduced-motion: reduce)').matches
-
-export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb) {
+export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + panel + climb) {
   static observedAttributes = [...ATTRIBUTES, 'lang']
 
   /** Sends every request; may be overridden. */
@@ -51,7 +49,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
   #last // source: the standing of the period before
   #standing // on display
   #language
-  #before // { id, rank } of the last standing
+  #days // of the current streak
   #clock
   #panel = new Panel(this, {
     part: 'climb',
@@ -60,8 +58,6 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
     fetchOf: () => this.#fetch,
     clear: () => this.#clear(),
     show: (standing, language) => this.#show(standing, language),
-    label: ({ climb = english }) => climb.label,
-    failed: 'no_member',
   })
 
   constructor() {
@@ -133,7 +129,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
   #clear() {
     for (const source of [this.#card, this.#health, this.#today, this.#last]) source?.unwatch(this.#onFacts)
     this.#card = this.#health = this.#today = this.#last = undefined
-    this.#standing = this.#before = undefined
+    this.#standing = this.#days = undefined
     this.#rungs.clear()
     this.#ladder.replaceChildren()
     try {
@@ -175,75 +171,103 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
   }
 
   #show(standing, language) {
-    const before = this.#before
+    const before = this.#standing
     const { period, rank, total, around } = standing
-    const { texts, number, climb: own = english } = language
+    const { texts, number } = language
     this.#standing = standing
     this.#language = language
     this.#watchFacts()
     if (!rank) this.#watchLast(period)
-    this.#place.part = `place${MEDALS[rank] ?? ''}`
+    this.#place.part = `place${medalOf(rank)}`
     write(this.#rank, rank ? texts.place(number(rank)) : '–')
-    write(this.#of, own.of_total(number(total)))
+    write(this.#of, texts.of_total(number(total)))
     if (rank) this.#showLadder(around, language)
     else this.#rungs.clear()
     this.#showFacts(standing, language)
     this.#tick()
-    write(this.#share, own.share)
+    write(this.#share, texts.share)
     this.#share.hidden = !rank
-    this.#before = { id: period.id, rank }
-    if (before?.id !== period.id || before.rank === rank) return
-    if (rank && (!before.rank || rank < before.rank)) this.#celebrate()
-    const detail = { period, from: before.rank, to: rank }
+    if (before && before !== standing) this.#compare(before, standing)
+  }
+
+  /** Celebrates what the member has reached since the standing before. */
+  #compare(before, { period, rank, score, user, around }) {
+    const isSame = before.period.id === period.id
+    const from = isSame ? before.rank : rank
+    const reached = {}
+    if (rank && (!from || rank < from)) {
+      const below = new Set(around.filter((entry) => entry.rank > rank).map(({ user }) => user.id))
+      const passed = before.around.find((entry) => entry.rank < from && below.has(entry.user.id))
+      if (rank <= PODIUM) reached.place = rank
+      if (passed) reached.passed = passed.user
+      pop(rank <= PODIUM ? this.#place : this.#rank)
+    }
+    if (user.level?.number > (before.user.level?.number ?? 0)) {
+      reached.level = user.level
+      pop(this.#level)
+    }
+    if (isSame && score !== before.score) for (const source of [this.#card, this.#today]) source?.refreshSoon()
+    this.#report(from, rank, reached)
+  }
+
+  /** Announces what the member has reached, and dispatches it with the ranks. */
+  #report(from, to, reached) {
+    if (from === to && !Object.keys(reached).length) return
+    const { texts, number } = this.#language
+    this.#panel.announce(this.#isOther ? '' : texts.reached(reached, number))
+    const detail = { period: this.#standing.period, from, to, reached }
     this.dispatchEvent(new CustomEvent('rankchange', { detail, bubbles: true, composed: true }))
   }
 
   /** Shows level, streak, movement, and what to do next. */
   #showFacts(standing, language) {
-    const { texts, number, climb: own = english } = language
-    const { rank, previous_rank, next, around, period, score } = standing
-    const { user, streak } = this.#card?.state.data ?? {}
+    const { texts, number } = language
+    const { user, rank, previous_rank, next, around, period, score } = standing
+    const streak = this.#card?.state.data?.streak ?? this.#today?.state.data?.streak
     const rules = this.#health?.state.data?.configured?.rules ?? {}
     const [today] = this.#today?.state.data?.days ?? []
     const sources = [this.#card, this.#health, this.#today, rank ? undefined : this.#last]
     const isPending = sources.some((source) => source && !source.state.data && !source.state.failure)
     this.#words.classList.toggle('pending', isPending)
-    write(this.#level, user?.level?.name ?? '')
-    write(this.#streak, streak?.current ? own.days_streak(streak.current, number(streak.current)) : '')
+    write(this.#level, user.level?.name ?? '')
+    write(this.#streak, streak?.current ? texts.days_streak(streak.current, number(streak.current)) : '')
     this.#streak.className = 'lit'
-    const moved = rank && previous_rank ? previous_rank - rank : 0
-    this.#movement.part = `movement ${moved > 0 ? 'up' : 'down'}`
-    write(this.#movement, moved ? `${moved > 0 ? '▲' : '▼'}${number(Math.abs(moved))}` : '')
-    this.#movement.role = moved ? 'img' : null
-    this.#movement.ariaLabel = moved ? texts[moved > 0 ? 'up' : 'down'](number(Math.abs(moved))) : null
+    showMovement(this.#movement, (rank && previous_rank) || undefined, rank, language)
+    if (!isPending) {
+      if (streak?.current > this.#days) {
+        pop(this.#streak)
+        this.#report(rank, rank, { streak: streak.current })
+      }
+      this.#days = streak?.current
+    }
 
     const used = today?.actions ?? {}
     if (!rank) return this.#showWelcome(period, rules, used, language)
-    write(this.#title, this.#isOther ? texts[period.kind] : own.my_place(period.kind))
+    write(this.#title, this.#isOther ? texts[period.kind] : texts.my_place(period.kind))
     const name = ({ user: { id, name = id } }) => name
     const above = next && around.find((entry) => entry.rank === next.rank)
     const [step] = next && !this.#isOther ? nextSteps(next.points, rules, used) : []
     const below = around.find((entry) => entry.rank > rank)
-    if (step && above) write(this.#next, own.pass(step.action, step.count, number(step.count), name(above)))
+    if (step && above) write(this.#next, texts.pass(step.action, step.count, number(step.count), name(above)))
     else if (next) write(this.#next, texts.next(next.points, number(next.points), number(next.rank)))
     else if (below) {
       const lead = Math.round((score - below.score) * 1e4) / 1e4
-      write(this.#next, this.#isOther ? texts.first : own.lead(lead, number(lead), name(below)))
+      write(this.#next, this.#isOther ? texts.first : texts.lead(lead, number(lead), name(below)))
     } else write(this.#next, texts.first)
   }
 
   /** Shows a member without points how the board is entered, and how the period before ended. */
   #showWelcome(period, rules, used, language) {
-    const { texts, number, climb: own = english } = language
+    const { texts, number } = language
     const last = this.#last?.state.data
     const risen = last?.previous_rank - last?.rank
-    const ended = last?.rank && own.result(number(last.rank), number(last.total), risen > 0 && number(risen))
-    write(this.#title, ended || own.enter(period.kind))
+    const ended = last?.rank && texts.result(number(last.rank), number(last.total), risen > 0 && number(risen))
+    write(this.#title, ended || texts.enter(period.kind))
     const ways = this.#isOther ? [] : waysIn(rules, used)
-    write(this.#next, ways.length ? own.ways : texts.unranked)
+    write(this.#next, ways.length ? texts.ways : texts.unranked)
     const items = ways.map(({ action, points }) => {
       const score = make('span', { part: 'score' }, `+${number(points)}`)
-      return make('li', { part: 'rung way' }, make('span', {}, own.way(action)), score)
+      return make('li', { part: 'rung way' }, make('span', {}, texts.way(action)), score)
     })
     this.#ladder.replaceChildren(...items)
   }
@@ -253,36 +277,17 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
     const own = around.findIndex(({ user }) => user.id === this.user)
     const start = Math.max(0, Math.min(own - (RUNGS - 1) / 2, around.length - RUNGS))
     const shown = around.slice(start, start + RUNGS)
-    const boxes = new Map([...this.#rungs.values()].map(({ element }) => [element, element.getBoundingClientRect()]))
-    const isAnimated = this.#rungs.size > 0 && !isReduced()
-    const rungs = new Map()
-    for (const entry of shown) {
-      const rung = this.#rungs.get(entry.user.id) ?? new Rung()
-      rung.update(entry, entry.user.id === this.user, this.#isOther, language, pageOf(this.memberUrl, entry.user.id))
-      rungs.set(entry.user.id, rung)
-    }
-    this.#rungs = rungs
-    const elements = [...rungs.values()].map(({ element }) => element)
-    const { children } = this.#ladder
-    if (elements.length === children.length && elements.every((element, index) => children[index] === element)) return
-    this.#ladder.replaceChildren(...elements)
-    if (!isAnimated) return
-    for (const element of elements) {
-      const from = boxes.get(element)
-      const y = from ? from.y - element.getBoundingClientRect().y : 0
-      const start = from ? { transform: `translateY(${y}px)` } : { opacity: 0 }
-      if (!from || y) element.animate([start, {}], { duration: MOVE, easing: 'ease-in-out' })
-    }
-  }
-
-  /** Moves the numeral once: the member has passed somebody. */
-  #celebrate() {
-    if (isReduced()) return
-    this.#rank.animate([{ transform: 'scale(1.35)' }, { transform: 'scale(.96)', offset: 0.6 }, {}], {
-      duration: 700,
-      easing: 'ease-out',
-    })
-    this.#ring.element.animate([{ filter: 'brightness(1.6)' }, {}], { duration: 900 })
+    const old = this.#rungs
+    this.#rungs = new Map()
+    arrange(this.#ladder, old.size > 0, () =>
+      shown.map((entry) => {
+        const { id } = entry.user
+        const rung = old.get(id) ?? new Rung()
+        rung.update(entry, id === this.user, this.#isOther, language, pageOf(this.memberUrl, id))
+        this.#rungs.set(id, rung)
+        return rung.element
+      }),
+    )
   }
 
   /** Shows the time that is left. */
@@ -302,7 +307,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
   }
 
   async #sharePicture() {
-    const { tag, climb: own = english } = this.#language
+    const { tag, texts } = this.#language
     this.#share.disabled = true
     try {
       const picture = new URL(`u/${encodeURIComponent(this.user)}/share.svg`, baseOf(this))
@@ -312,11 +317,20 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + panel + climb
       await share(this.#fetch, picture.href, `${this.user}.png`, this.#next.textContent)
     } catch (error) {
       reportError(error)
-      write(this.#next, own.not_shared)
+      write(this.#next, texts.not_shared)
     }
     this.#share.disabled = false
   }
 }
+
+/** Moves an element once. */
+const pop = (element) =>
+  animate(
+    element,
+    [{ transform: 'scale(1.2)', filter: 'brightness(1.6)' }, { transform: 'scale(.97)', offset: 0.6 }, {}],
+    700,
+    'ease-out',
+  )
 
 /** A member on the ladder. */
 class Rung {
@@ -339,7 +353,7 @@ class Rung {
     }
     write(this.#rank, number(rank))
     write(this.#score, number(score))
-    this.element.part = `rung${MEDALS[rank] ?? ''}${isOwn ? ' own' : ''}`
+    this.element.part = `rung${medalOf(rank)}${isOwn ? ' own' : ''}`
     this.element.ariaCurrent = isOwn ? 'true' : null
   }
 }

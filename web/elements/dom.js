@@ -1,5 +1,7 @@
 // DOM helpers.
 
+import { COLORS } from './style.js'
+
 /** Creates an element. Content is text or nodes, never markup. */
 export function make(tag, properties = {}, ...content) {
   const element = Object.assign(document.createElement(tag), properties)
@@ -17,6 +19,26 @@ export const twoForms = (long, short) => [
   make('span', { className: 'long' }, long),
   make('span', { className: 'short' }, short),
 ]
+
+/** Returns the additional part of a place on the podium, else an empty text. */
+export const medalOf = (rank) => ['', ' first', ' second', ' third'][rank] ?? ''
+
+/**
+ * Shows by how many ranks a member has moved.
+ * @param {HTMLElement} element
+ * @param {number | null | undefined} previous rank; null for a member who had none, undefined to show nothing
+ * @param {number} rank
+ * @param {any} language
+ */
+export function showMovement(element, previous, rank, { texts, number }) {
+  const moved = previous ? previous - rank : 0
+  const kind = previous === null ? 'new' : moved > 0 ? 'up' : moved < 0 ? 'down' : 'same'
+  const distance = number(Math.abs(moved))
+  element.part = `movement ${kind}`
+  write(element, { new: texts.new, up: `▲${distance}`, down: `▼${distance}`, same: '' }[kind])
+  element.role = moved ? 'img' : null
+  element.ariaLabel = moved ? texts[kind](distance) : null
+}
 
 const graphemes = new Intl.Segmenter()
 
@@ -90,7 +112,10 @@ export function reflecting(names, styles) {
       const window = this.ownerDocument.defaultView
       if (!window) return
       const sheet = sheets.get(window) ?? new window.CSSStyleSheet()
-      if (!sheets.has(window)) sheet.replaceSync(styles)
+      if (!sheets.has(window)) {
+        sheet.replaceSync(styles)
+        registerColors(window)
+      }
       sheets.set(window, sheet)
       this.shadowRoot.adoptedStyleSheets = [sheet]
     }
@@ -108,6 +133,18 @@ export function reflecting(names, styles) {
     })
   }
   return /** @type {any} */ (Reflecting)
+}
+
+/** Registers the colors of the styles. `@property` has no effect in a shadow root. */
+function registerColors({ CSS }) {
+  for (const color of COLORS) {
+    const name = `--activity-rank-computed-${color}`
+    try {
+      CSS.registerProperty({ name, syntax: '<color>', inherits: true, initialValue: 'transparent' })
+    } catch {
+      // It is registered, or the browser cannot.
+    }
+  }
 }
 
 /** Returns the deployment's URL: `src`, by default where this module was loaded from. */

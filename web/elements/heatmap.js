@@ -61,9 +61,8 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES, common + panel + hea
       label: ({ texts }) => {
         write(this.#less, texts.less)
         write(this.#more, texts.more)
-        return (this.#grid.element.ariaLabel = texts.activity)
+        this.#grid.element.ariaLabel = texts.label
       },
-      failed: 'unknown',
     })
     this.#scroller.onscroll = () => this.#grid.place()
     // A token assigned before the element was defined shadows the setter.

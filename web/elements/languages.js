@@ -1,41 +1,40 @@
 // Languages of the elements. Texts come from ../languages/*.js, number and date formats from Intl.
 
-import { elements as english } from '../languages/en.js'
+import * as english from '../languages/en.js'
 import { LANGUAGES } from '../languages/index.js'
 
 const HALF_DAY = 432e5 // ms; from a bound into the adjacent day, in spite of DST
 
-const loaded = new Map() // promises by BCP 47 tag
+const loaded = new Map() // promises by kind and BCP 47 tag
 
-/** Returns the language of an element: its own `lang`, that of an ancestor, the page or the browser. */
-export function languageOf(element) {
+/**
+ * Returns the language of an element: its own `lang`, that of an ancestor, the page or the browser. `kind` is the name of
+ * the element's texts, which are beside those that all elements have.
+ */
+export function languageOf(element, kind) {
   const given = element.closest('[lang]')?.lang || document.documentElement.lang || navigator.language
   const tag = given.replaceAll('_', '-')
-  if (!loaded.has(tag)) loaded.set(tag, load(tag))
-  return loaded.get(tag)
+  const key = `${kind} ${tag}`
+  if (!loaded.has(key)) loaded.set(key, load(tag, kind))
+  return loaded.get(key)
 }
 
-async function load(tag) {
+async function load(tag, kind) {
   try {
     const { language, script } = new Intl.Locale(tag).maximize()
-    if (language === 'en') return new Language(tag, english)
+    if (language === 'en') return new Language(tag, english, kind)
     const name = LANGUAGES.find((name) => name === language || name === `${language}-${script}`)
-    if (name) {
-      const { elements, climb } = await import(`../languages/${name}.js`)
-      return new Language(tag, elements, climb)
-    }
+    if (name) return new Language(tag, await import(`../languages/${name}.js`), kind)
   } catch {
     // An invalid tag, or a file that failed to load.
   }
-  return new Language('en', english)
+  return new Language('en', english, kind)
 }
 
 class Language {
-  /** Texts of `<activity-climb>` are imported by it in English, so that other elements do not have them. */
-  constructor(tag, texts, climb = undefined) {
+  constructor(tag, module, kind) {
     this.tag = tag
-    this.texts = texts
-    this.climb = climb
+    this.texts = { ...module.elements, ...module[kind] }
     this.number = new Intl.NumberFormat(tag, { maximumFractionDigits: 4 }).format
     this.compact = new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 }).format
   }

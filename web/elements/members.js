@@ -1,13 +1,10 @@
 // Rows of members and content, and the row of one's own.
 
-import { avatarOf, make, nameOf, twoForms, write } from './dom.js'
+import { avatarOf, make, medalOf, nameOf, showMovement, twoForms, write } from './dom.js'
+import { animate, arrange, isReduced } from './motion.js'
 
-export const MEDALS = ['', ' first', ' second', ' third']
-const MOVE = 400 // ms
 const COUNT = 800 // ms
 const LONG = 1e6 // points: narrow layouts show them as 1M
-
-const isReduced = () => matchMedia('(prefers-reduced-motion: reduce)').matches
 
 /** A member or a target with rank, movement and score. */
 class Row {
@@ -49,21 +46,11 @@ class Row {
     write(this.#unit, texts.unit(score))
     write(this.#you, isOwn ? texts.me : '')
     write(this.#level, item.level?.name ?? '')
-    this.#showMovement(isMoving && rank ? previous_rank : undefined, rank, language)
+    showMovement(this.#movement, isMoving && rank ? previous_rank : undefined, rank, language)
     this.#showScore(score, language, isAnimated)
     const isMarked = isOwn && this.element.localName === 'tr'
-    this.element.part = `row${MEDALS[rank] ?? ''}${isMarked ? ' own-row' : ''}`
+    this.element.part = `row${medalOf(rank)}${isMarked ? ' own-row' : ''}`
     this.element.ariaCurrent = isMarked ? 'true' : null
-  }
-
-  #showMovement(previous, rank, { texts, number }) {
-    const moved = previous ? previous - rank : 0
-    const kind = previous === null ? 'new' : moved > 0 ? 'up' : moved < 0 ? 'down' : 'same'
-    const distance = number(Math.abs(moved))
-    this.#movement.part = `movement ${kind}`
-    write(this.#movement, { new: texts.new, up: `▲${distance}`, down: `▼${distance}`, same: '' }[kind])
-    this.#movement.role = moved ? 'img' : null
-    this.#movement.ariaLabel = moved ? texts[kind](distance) : null
   }
 
   /** Shows a score, counting up or down to it. */
@@ -72,7 +59,7 @@ class Row {
     this.score = score
     if (score === null) return write(this.#score, '–')
     if (!isAnimated || from == null || from === score || isReduced()) return this.#write(score, language)
-    this.#score.animate([{ color: 'var(--accent)' }, {}], { duration: 2 * COUNT })
+    animate(this.#score, [{ color: 'var(--accent)' }, {}], 2 * COUNT)
     const start = performance.now()
     const step = (now) => {
       if (this.score !== score) return
@@ -99,23 +86,17 @@ export class Rows {
   }
 
   show(entries, context) {
-    const focused = this.#body.getRootNode().activeElement
     const old = this.#rows
-    const boxes = new Map([...old.values()].map(({ element }) => [element, element.getBoundingClientRect()]))
     this.#rows = new Map()
-    for (const entry of entries) {
-      const { id } = entry.user ?? entry.target
-      const row = old.get(id) ?? new Row(true)
-      row.update(entry, context)
-      this.#rows.set(id, row)
-    }
-    const rows = [...this.#rows.values()].map(({ element }) => element)
-    const { children } = this.#body
-    if (rows.some((row, index) => children[index] !== row) || rows.length < children.length) {
-      this.#body.replaceChildren(...rows)
-      if (focused?.isConnected) focused.focus({ preventScroll: true })
-      if (context.isAnimated && !isReduced()) move(rows, boxes)
-    }
+    arrange(this.#body, context.isAnimated, () => {
+      for (const entry of entries) {
+        const { id } = entry.user ?? entry.target
+        const row = old.get(id) ?? new Row(true)
+        row.update(entry, context)
+        this.#rows.set(id, row)
+      }
+      return [...this.#rows.values()].map(({ element }) => element)
+    })
   }
 
   /** Returns the element of a row. */
@@ -131,18 +112,6 @@ export class Rows {
   clear() {
     this.#rows.clear()
     this.#body.replaceChildren()
-  }
-}
-
-/** Moves rows from their former boxes to where they are now. New rows fade in, and rows that enter or leave the podium. */
-function move(rows, boxes) {
-  for (const row of rows) {
-    const [from, to] = [boxes.get(row), row.getBoundingClientRect()]
-    const [x, y] = from ? [from.x - to.x, from.y - to.y] : [0, 0]
-    // Between the podium and the list a row changes its form.
-    const isMoved = from && Math.abs(from.width - to.width) < 1
-    const start = isMoved ? { transform: `translate(${x}px, ${y}px)` } : { opacity: 0 }
-    if (!from || x || y) row.animate([start, {}], { duration: MOVE, easing: 'ease-in-out' })
   }
 }
 

@@ -17,19 +17,19 @@ export class Panel {
   #shown // data on display
   #fired = '' // the last event: load or error
   #invalid // error of attributes from which no URL can be made
+  #announced = ''
   #isBroken = false // whether the last error is reported
 
   /**
    * @param {HTMLElement & { refresh: string }} host
    * @param {object} options
-   * @param {string} options.part of the section
+   * @param {string} options.part of the section, and name of the element's texts
    * @param {Node[]} options.content of the section
    * @param {() => string | undefined} options.urlOf returns the URL; nothing to show without one
    * @param {() => (url: string, options: RequestInit) => Promise<Response>} options.fetchOf
    * @param {() => void} [options.clear] called before data is requested
    * @param {(data: any, language: any) => void} options.show
-   * @param {(language: any) => string} options.label returns the accessible name
-   * @param {string} options.failed name of the text that replaces missing fallback content
+   * @param {(language: any) => void} [options.label] writes texts that do not depend on the data
    */
   constructor(host, options) {
     this.#host = host
@@ -71,6 +71,12 @@ export class Panel {
     this.#section.ariaBusy = String(state === 'loading')
   }
 
+  /** Shows a text, which screen readers announce, while the connection has no state to show. */
+  announce(text) {
+    this.#announced = text
+    write(this.#status, text)
+  }
+
   #setSource() {
     this.#invalid = null
     let url
@@ -84,7 +90,7 @@ export class Panel {
       this.#source = url && Poll.of(this.#options.fetchOf(), url)
       this.#fired = ''
       this.#shown = null
-      write(this.#status, '')
+      this.announce('')
       this.setState(url ? 'loading' : 'failed idle')
       this.#options.clear?.()
     }
@@ -92,7 +98,7 @@ export class Panel {
   }
 
   async #setLanguage() {
-    const requested = languageOf(this.#host)
+    const requested = languageOf(this.#host, this.#options.part)
     if (requested === this.#requestedLanguage) return
     this.#requestedLanguage = requested
     const language = await requested
@@ -100,7 +106,8 @@ export class Panel {
     this.#language = language
     this.#shown = null
     this.#section.lang = language.tag
-    this.#section.ariaLabel = this.#options.label(language)
+    this.#section.ariaLabel = language.texts.label
+    this.#options.label?.(language)
     this.#onInvalid()
     if (this.#source) this.#onData(this.#source.state)
   }
@@ -132,18 +139,18 @@ export class Panel {
     }
     if (data) {
       const status = failure?.offline ? texts.offline : texts.failed
-      write(this.#status, failure ? status(this.#language.time(at)) : '')
+      write(this.#status, failure ? status(this.#language.time(at)) : this.#announced)
       this.#fire(new Event('load'))
     } else if (failure) {
-      this.#fail(failure.problem?.detail ?? `status ${failure.status}`)
+      this.#fail(failure.problem?.detail ?? `status ${failure.status}`, failure.status === 404)
     }
   }
 
   /** Shows the fallback content, or a text if there is none. */
-  #fail(message) {
+  #fail(message, isUnknown = false) {
     const hasFallback = this.#host.childElementCount > 0 || this.#host.textContent.trim() !== ''
     this.setState('failed')
-    write(this.#status, hasFallback ? '' : this.#language.texts[this.#options.failed])
+    write(this.#status, hasFallback ? '' : this.#language.texts[isUnknown ? 'not_found' : 'not_loaded'])
     this.#fire(new ErrorEvent('error', { message }))
   }
 

@@ -2,6 +2,7 @@
 
 import { baseOf, pageOf, reflecting, secondsOf } from './dom.js'
 import { languageOf } from './languages.js'
+import { member } from './member-style.js'
 import { ranking } from './ranking.js'
 import { Source } from './source.js'
 import { common } from './style.js'
@@ -29,7 +30,7 @@ const ATTRIBUTES = /** @type {const} */ ([
   'theme',
 ])
 
-export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
+export class ActivityRank extends reflecting(ATTRIBUTES, common + member + ranking) {
   static observedAttributes = [...ATTRIBUTES, 'lang']
 
   /** Sends every request; may be overridden. */
@@ -219,7 +220,7 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
   }
 
   async #setLanguage() {
-    const requested = languageOf(this)
+    const requested = languageOf(this, 'board')
     const of = this.#kind
     if (requested === this.#requestedLanguage && of === this.#of) return
     this.#requestedLanguage = requested
@@ -374,13 +375,14 @@ export class ActivityRank extends reflecting(ATTRIBUTES, common + ranking) {
     }
     this.#shown = null
     warn(this, this.#board.url, failure)
-    this.#failWith(problem?.detail ?? (offline ? 'offline' : `status ${status}`))
+    const isUnknown = this.event && status === 404
+    this.#failWith(problem?.detail ?? (offline ? 'offline' : `status ${status}`), isUnknown ? 'no_event' : 'not_loaded')
   }
 
   /** Shows the fallback content, or a text if there is none or there was a board. */
-  #failWith(message) {
+  #failWith(message, text = 'not_loaded') {
     const hasFallback = this.childElementCount > 0 || this.textContent.trim() !== ''
-    this.#view.fail(this.#language.texts.nothing, this.#hasShown, hasFallback)
+    this.#view.fail(this.#language.texts[text], this.#hasShown, hasFallback)
     this.#fire(new ErrorEvent('error', { message }))
   }
 

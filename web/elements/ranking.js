@@ -64,7 +64,7 @@ tr${top3} > td:last-child {
   block-size: var(--step);
   border-block-start: 3px solid var(--metal);
   border-radius: .4em .4em 0 0;
-  background: oklch(from color-mix(in oklab, var(--metal) 20%, var(--base)) calc(l - .1 * (1 - l)) calc(c * l) h);
+  background: oklch(from color-mix(in oklab, var(--metal) 20%, var(--background)) calc(l - .1 * (1 - l)) calc(c * l) h);
   box-shadow: inset 0 .9em 1em -1em var(--metal);
   line-height: 1.25;
 }
@@ -122,6 +122,7 @@ th[role=rowheader], [part=own] [part~=row] > :nth-child(2) { gap: .5em }
 [part=rank] { font-size: .875em }
 &[data-of=content] [part=name] { font-size: .875em }
 [part=winners] [part=avatar] { display: block }
+tbody [part~=own-row] { margin-inline: -.4em; padding-inline: .4em }
 [part~=winner]:not([part~=first]) { flex: none; min-inline-size: 0 }
 [part~=winner]:not([part~=first]) > :is([part=rank], [part=name]) { ${hidden()} }
 & { --top: 0em }
@@ -131,18 +132,12 @@ export const ranking = `
 section {
   --row: 3.25em;
   --podium: calc(3.55 * min(2em, 6.6cqi) + 9.65em);
-  --gold: var(--activity-rank-first, #ffd147);
-  --silver: var(--activity-rank-second, #c9d3dd);
-  --bronze: var(--activity-rank-third, #eaa97a);
   display: flex;
   flex-direction: column;
   gap: .5em;
   padding: 1em;
 }
 section[data-of=content] { --row: 3.75em; --podium: calc(3.55 * min(2em, 6.6cqi) + 10.9em) }
-[part~=first] { --metal: var(--gold) }
-[part~=second] { --metal: var(--silver) }
-[part~=third] { --metal: var(--bronze) }
 .failed > [part=footer] { display: grid !important; min-block-size: 0 }
 .failed > [part=menu], .none > [part=panel], :is(.none, .failed) [part=winners] { display: none !important }
 .none > [part=footer] { min-block-size: 0 }
@@ -157,7 +152,6 @@ section[data-of=content] { --row: 3.75em; --podium: calc(3.55 * min(2em, 6.6cqi)
 [part=heading] > div { flex: 1; display: flex; flex-direction: column; align-items: flex-start; min-inline-size: 0 }
 [part=title], [part=facts] { max-inline-size: 100%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
 [part=title] { font-size: 1.125em; font-weight: 650; letter-spacing: -.01em }
-[part=heading] .short, [part=score] .short { display: none }
 [part~=arrow] { inline-size: 2.5em; block-size: 2.5em; border-color: var(--line); font-size: 1em; line-height: 1 }
 [part~=arrow]:not([aria-disabled]):hover { background: color-mix(in srgb, var(--accent) 10%, transparent) }
 [part~=arrow][aria-disabled] { opacity: .4; cursor: default }
@@ -227,24 +221,9 @@ a[part=name]:focus-visible::after { outline: 2px solid var(--accent); outline-of
 [part=level], [part=you] { max-inline-size: 14em; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 [part=you] { flex: none }
 [part=you] { padding-inline: .5em; border-radius: 1em; color: ${readableOn('var(--accent)')}; background: var(--accent); font-weight: 600 }
-[part~=movement] { margin-inline-start: auto; min-inline-size: 2.5em; text-align: end; font-weight: 600; unicode-bidi: plaintext }
-[part~=up] { color: oklch(from var(--ink) l calc(.45 * l * (1.2 - l)) 150) }
-[part~=down] { color: oklch(from var(--ink) l calc(.45 * l * (1.2 - l)) 25) }
-[part~=new] { color: var(--accent) }
-[part=avatar] {
-  position: relative;
-  flex: none;
-  inline-size: 2.75em;
-  block-size: 2.75em;
-  overflow: hidden;
-  border-radius: 50%;
-  font-size: .8125em;
-  font-weight: 600;
-  text-align: center;
-  line-height: 2.75em;
-}
+[part~=movement] { margin-inline-start: auto; min-inline-size: 2.5em; text-align: end; unicode-bidi: plaintext }
+[part=avatar] { inline-size: 2.75em; block-size: 2.75em; font-size: .8125em; line-height: 2.75em }
 [data-of=content] [part=avatar] { border-radius: .5em }
-[part=avatar] img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: cover; background: var(--background) }
 tbody [part~=own-row] { border-radius: var(--radius); border-color: transparent; background: color-mix(in srgb, var(--accent) 13%, transparent) }
 tbody [part~=own-row]:has(a[part=name]):hover { background: color-mix(in srgb, var(--accent) 18%, transparent) }
 

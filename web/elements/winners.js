@@ -1,7 +1,6 @@
 // The winners of the last period, below the current board of <activity-rank>.
 
-import { avatarOf, make, nameOf, write } from './dom.js'
-import { MEDALS } from './members.js'
+import { avatarOf, make, medalOf, nameOf, write } from './dom.js'
 
 export class Winners {
   element = make('div', { part: 'winners', role: 'group' })
@@ -23,13 +22,7 @@ export class Winners {
     this.element.ariaLabel = title
     const winners = (board?.entries ?? []).map(({ rank, user }) => {
       const medal = make('span', { part: 'rank' }, language.number(rank))
-      return make(
-        'li',
-        { part: `winner${MEDALS[rank] ?? ''}` },
-        medal,
-        avatarOf(user),
-        nameOf(user, 'name', pageOf(user)),
-      )
+      return make('li', { part: `winner${medalOf(rank)}` }, medal, avatarOf(user), nameOf(user, 'name', pageOf(user)))
     })
     this.#list.replaceChildren(...winners)
   }

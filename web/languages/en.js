@@ -41,14 +41,34 @@ export const docs = {
 
 /** @type {import('../elements/types.d.ts').Texts} */
 export const elements = {
-  label: 'Leaderboard',
-  periods: 'Period',
-  hot: 'Hot',
   day: 'Day',
   week: 'Week',
   month: 'Month',
   year: 'Year',
   all: 'All time',
+  unit: (count) => `point${s(count)}`,
+  left: (time) => `${time} left`,
+  me: 'You',
+  new: 'new',
+  unranked: 'Not ranked yet.',
+  up: (n) => `Up ${n} since the last period`,
+  down: (n) => `Down ${n} since the last period`,
+  next: (points, p, rank) => `${p} point${s(points)} to rank ${rank}`,
+  first: 'First place',
+  top: (n) => `Top ${n}%`,
+  offline: (time) => `You are offline. Last updated ${time}.`,
+  failed: (time) => `Could not refresh. Last updated ${time}.`,
+  streak: (current, longest) => `${current}-day streak (best: ${longest}).`,
+  place: (rank) => `#${rank}`,
+  not_loaded: 'Could not load the member.',
+  not_found: 'There is no such member.',
+}
+
+/** @type {import('../elements/types.d.ts').BoardTexts} */
+export const board = {
+  label: 'Leaderboard',
+  periods: 'Period',
+  hot: 'Hot',
   earlier: 'Previous',
   later: 'Next',
   rank: 'Rank',
@@ -56,11 +76,9 @@ export const elements = {
   author: 'Author',
   item: 'Content',
   points: 'Points',
-  unit: (count) => `point${s(count)}`,
   members: (count, n) => `${n} member${s(count)}`,
   authors: (count, n) => `${n} author${s(count)}`,
   content: (count, n) => `${n} item${s(count)}`,
-  left: (time) => `${time} left`,
   starts: (time) => `Starts in ${time}`,
   final: 'Final',
   winners: (period) => `Winners of ${period}`,
@@ -76,34 +94,30 @@ export const elements = {
   free: (from, to) => `Places ${from} to ${to} are free.`,
   expired: 'No activity, or the data has expired.',
   you: 'Your rank',
-  me: 'You',
-  new: 'new',
-  unranked: 'Not ranked yet.',
-  up: (n) => `Up ${n} since the last period`,
-  down: (n) => `Down ${n} since the last period`,
-  next: (points, p, rank) => `${p} point${s(points)} to rank ${rank}`,
-  first: 'First place',
-  top: (n) => `Top ${n}%`,
   stale: (time) => `Updates are delayed. Last updated ${time}.`,
-  offline: (time) => `You are offline. Last updated ${time}.`,
-  failed: (time) => `Could not refresh. Last updated ${time}.`,
   recent: 'Last 7 days',
-  nothing: 'Could not load the leaderboard.',
-  activity: 'Activity',
+  not_loaded: 'Could not load the leaderboard.',
+  no_event: 'There is no such event.',
+}
+
+/** @type {import('../elements/types.d.ts').ActivityTexts} */
+export const activity = {
+  label: 'Activity',
   day_points: (date, points, p) => `${date}: ${p} point${s(points)}`,
   done: (action, count, n, points, p) =>
     `${n} ${NOUNS[action] ? NOUNS[action] + s(count) : action}, ${p} point${s(points)}`,
-  streak: (current, longest) => `${current}-day streak (best: ${longest}).`,
   summary: (days, points, p, of) => `${p} point${s(points)} on ${days} of the last ${of} days.`,
-  unknown: 'Could not load the activity.',
+  not_loaded: 'Could not load the activity.',
   last_days: (points, p, days, of) => `${p} point${s(points)} in the last ${days > 360 ? 'year' : `${of} days`}`,
   in_year: (year, points, p) => `${p} point${s(points)} in ${year}`,
   active_days: (days, n) => `${n} active day${s(days)}`,
   less: 'Less',
   more: 'More',
-  card: 'Member',
-  no_member: 'Could not load the member.',
-  place: (rank) => `#${rank}`,
+}
+
+/** @type {import('../elements/types.d.ts').CardTexts} */
+export const card = {
+  label: 'Member',
 }
 
 /** @type {import('../elements/types.d.ts').ClimbTexts} */
@@ -119,6 +133,15 @@ export const climb = {
   ways: 'Any of these puts you on the board.',
   result: (rank, total, risen) => `Last time: #${rank} of ${total}${risen ? `, up ${risen}` : ''}`,
   days_streak: (_days, n) => `${n}-day streak`,
+  reached: ({ place, passed, level, streak }, number) =>
+    [
+      passed && `You passed ${passed.name ?? passed.id}.`,
+      place && `You are now #${number(place)}.`,
+      level && `You reached the level ${level.name}.`,
+      streak && `Your streak has ${number(streak)} day${s(streak)} now.`,
+    ]
+      .filter(Boolean)
+      .join(' '),
   share: 'Share',
   not_shared: 'Could not draw the picture.',
 }

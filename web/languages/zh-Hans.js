@@ -27,14 +27,34 @@ export const docs = {
 
 /** @type {import('../elements/types.d.ts').Texts} */
 export const elements = {
-  label: '排行榜',
-  periods: '周期',
-  hot: '热门',
   day: '日榜',
   week: '周榜',
   month: '月榜',
   year: '年榜',
   all: '总榜',
+  unit: () => '分',
+  left: (time) => `还剩 ${time}`,
+  me: '我',
+  new: '新',
+  unranked: '尚未上榜。',
+  up: (n) => `较上一期上升 ${n} 名`,
+  down: (n) => `较上一期下降 ${n} 名`,
+  next: (_points, p, rank) => `距第 ${rank} 名还差 ${p} 分`,
+  first: '暂居第一',
+  top: (n) => `前 ${n}%`,
+  offline: (time) => `您已离线，数据截至 ${time}。`,
+  failed: (time) => `刷新失败，数据截至 ${time}。`,
+  streak: (current, longest) => `连续活跃 ${current} 天（最长 ${longest} 天）。`,
+  place: (rank) => `#${rank}`,
+  not_loaded: '成员信息加载失败。',
+  not_found: '没有该成员。',
+}
+
+/** @type {import('../elements/types.d.ts').BoardTexts} */
+export const board = {
+  label: '排行榜',
+  periods: '周期',
+  hot: '热门',
   earlier: '上一期',
   later: '下一期',
   rank: '排名',
@@ -42,11 +62,9 @@ export const elements = {
   author: '作者',
   item: '内容',
   points: '积分',
-  unit: () => '分',
   members: (_count, n) => `${n} 位成员`,
   authors: (_count, n) => `${n} 位作者`,
   content: (_count, n) => `${n} 项内容`,
-  left: (time) => `还剩 ${time}`,
   starts: (time) => `${time}后开始`,
   final: '已结束',
   winners: (period) => `${period} 优胜者`,
@@ -62,33 +80,29 @@ export const elements = {
   free: (from, to) => `第 ${from}–${to} 名虚位以待。`,
   expired: '无人上榜，或数据已过期。',
   you: '我的排名',
-  me: '我',
-  new: '新',
-  unranked: '尚未上榜。',
-  up: (n) => `较上一期上升 ${n} 名`,
-  down: (n) => `较上一期下降 ${n} 名`,
-  next: (_points, p, rank) => `距第 ${rank} 名还差 ${p} 分`,
-  first: '暂居第一',
-  top: (n) => `前 ${n}%`,
   stale: (time) => `更新有延迟，数据截至 ${time}。`,
-  offline: (time) => `您已离线，数据截至 ${time}。`,
-  failed: (time) => `刷新失败，数据截至 ${time}。`,
   recent: '最近 7 天',
-  nothing: '排行榜加载失败。',
-  activity: '活跃记录',
+  not_loaded: '排行榜加载失败。',
+  no_event: '没有该活动。',
+}
+
+/** @type {import('../elements/types.d.ts').ActivityTexts} */
+export const activity = {
+  label: '活跃记录',
   day_points: (date, _points, p) => `${date}：${p} 分`,
   done: (action, _count, n, _points, p) => `${NOUNS[action] ?? action} ${n} 次，${p} 分`,
-  streak: (current, longest) => `连续活跃 ${current} 天（最长 ${longest} 天）。`,
   summary: (days, _points, p, of) => `最近 ${of} 天中有 ${days} 天活跃，共 ${p} 分。`,
-  unknown: '活跃记录加载失败。',
+  not_loaded: '活跃记录加载失败。',
   last_days: (_points, p, days, of) => `最近${days > 360 ? '一年' : ` ${of} 天`}共 ${p} 分`,
   in_year: (year, _points, p) => `${year} 年共 ${p} 分`,
   active_days: (_days, n) => `${n} 天活跃`,
   less: '少',
   more: '多',
-  card: '成员',
-  no_member: '成员信息加载失败。',
-  place: (rank) => `#${rank}`,
+}
+
+/** @type {import('../elements/types.d.ts').CardTexts} */
+export const card = {
+  label: '成员',
 }
 
 /** @type {import('../elements/types.d.ts').ClimbTexts} */
@@ -103,6 +117,15 @@ export const climb = {
   ways: '完成任意一项即可上榜。',
   result: (rank, total, risen) => `上一期：第 ${rank} 名，共 ${total} 人${risen ? `，上升 ${risen} 名` : ''}`,
   days_streak: (_days, n) => `连续活跃 ${n} 天`,
+  reached: ({ place, passed, level, streak }, number) =>
+    [
+      passed && `您已超过 ${passed.name ?? passed.id}。`,
+      place && `现为第 ${number(place)} 名。`,
+      level && `已达到等级“${level.name}”。`,
+      streak && `已连续活跃 ${number(streak)} 天。`,
+    ]
+      .filter(Boolean)
+      .join(''),
   share: '分享',
   not_shared: '图片生成失败。',
 }

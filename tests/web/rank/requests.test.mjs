@@ -276,7 +276,7 @@ describe('failures', () => {
       warnings = recordWarnings(page)
     }
     const page = await app.open(t, '<activity-rank src="APP_URL" event="nowhere"></activity-rank>', { before })
-    await eventually(() => text(page, 'status'), 'Could not load the leaderboard.')
+    await eventually(() => text(page, 'status'), 'There is no such event.')
     assert.deepEqual(warnings, [`<activity-rank>: ${app.url} responded with status 404: There is no event nowhere.`])
   })
 
