@@ -555,7 +555,7 @@ describe('token', () => {
   })
 })
 
-it('element has at most 10 KB gzipped', async () => {
+it('element has at most 10.25 KB gzipped', async () => {
   const bytes = await elementSize('activity-heatmap.js')
-  assert.ok(bytes <= 10 * 1024, `${bytes}`)
+  assert.ok(bytes <= 10.25 * 1024, `${bytes}`)
 })

@@ -18,6 +18,7 @@ const PAGES = [
   { name: 'member', path: '/u/ada', ready: ['#member:not([hidden]) #targets-content li', 3] },
   { name: 'member-own', path: '/u/ada', member: 'ada', ready: ['#member:not([hidden]) #points-content li', 5] },
   { name: 'member-unknown', path: '/u/nobody', ready: ['#unknown:not([hidden])', 1] },
+  { name: 'recap', path: '/u/ada/2026', ready: ['#facts > li', 8] },
   { name: 'try', path: '/try', member: 'wu', ready: ['#actions button', 9] },
   { name: 'admin-sign-in', path: '/admin', ready: ['#sign-in:not([hidden])', 1] },
   { name: 'admin-overview', path: '/admin', isAdmin: true, ready: ['#view .card', 3] },
