@@ -216,7 +216,7 @@ a[part=author] { position: relative; z-index: 1 }
 a:hover { text-decoration: underline; text-underline-offset: .2em }
 a[part=name]:focus-visible { outline: none }
 a[part=name]:focus-visible::after { outline: 2px solid var(--accent); outline-offset: -2px }
-[part~=row]:has(a[part=name]):hover { background: color-mix(in srgb, var(--text) 5%, transparent); border-radius: var(--radius) }
+a[part=name]:hover::after { background: color-mix(in srgb, var(--text) 5%, transparent) }
 [part=level] { padding-inline: .5em; border: 1px solid color-mix(in srgb, currentColor 40%, transparent); border-radius: 1em; color: var(--muted) }
 [part=level], [part=you] { max-inline-size: 14em; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 [part=you] { flex: none }
@@ -225,7 +225,6 @@ a[part=name]:focus-visible::after { outline: 2px solid var(--accent); outline-of
 [part=avatar] { inline-size: 2.75em; block-size: 2.75em; font-size: .8125em; line-height: 2.75em }
 [data-of=content] [part=avatar] { border-radius: .5em }
 tbody [part~=own-row] { border-radius: var(--radius); border-color: transparent; background: color-mix(in srgb, var(--accent) 13%, transparent) }
-tbody [part~=own-row]:has(a[part=name]):hover { background: color-mix(in srgb, var(--accent) 18%, transparent) }
 
 [part=more] { block-size: 2em; border-color: var(--line); font-weight: 600; color: var(--accent) }
 [part=more]:hover { background: color-mix(in srgb, var(--accent) 10%, transparent) }
@@ -251,7 +250,9 @@ tbody [part~=own-row]:has(a[part=name]):hover { background: color-mix(in srgb, v
 [part=details], [part=top] { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; font-size: .875em; color: var(--muted) }
 [part=progress] { grid-column: 1 / -1; block-size: .5em; overflow: hidden; border-radius: 1em; background: color-mix(in srgb, var(--text) 12%, transparent) }
 .apart > [part=progress] { block-size: .25em }
-[part=bar] { inline-size: calc(var(--done, 0) * 100%); block-size: 100%; border-radius: inherit; background: var(--accent); transition: inline-size .6s; forced-color-adjust: none }
+/* A transition of the size would cost a layout for each frame. */
+[part=bar] { block-size: 100%; border-radius: inherit; background: var(--accent); translate: calc((var(--done, 0) - 1) * 100%); transition: translate .6s; forced-color-adjust: none }
+[part=bar]:dir(rtl) { translate: calc((1 - var(--done, 0)) * 100%) }
 
 [part=footer] { display: grid; align-items: center; min-block-size: 1.5em; margin-block-end: -.5em }
 [part=footer] > * { grid-area: 1 / 1; min-inline-size: 0 }

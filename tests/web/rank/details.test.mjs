@@ -107,7 +107,7 @@ describe('links', () => {
         page
           .locator('tbody tr')
           .nth(3)
-          .evaluate((row) => getComputedStyle(row).backgroundColor)
+          .evaluate((row) => getComputedStyle(row.querySelector('a'), '::after').backgroundColor)
       const before = await background()
       await page.locator('tbody tr').nth(3).hover()
       assert.notEqual(await background(), before, layout)
@@ -273,12 +273,15 @@ describe('own row', () => {
     const page = await app.open(t, element('user="m5" limit="3"'))
     await eventually(() => text(page, 'details'), '3 points to rank 4')
     assert.equal(await pinned(page), true)
-    const [bar, progress] = await Promise.all(['bar', 'progress'].map((part) => box(page, `[part=${part}]`)))
-    await eventually(
-      async () => Math.round((await box(page, '[part=bar]')).width),
-      Math.round((progress.width * 4) / 7),
-    )
-    assert.equal(bar.x, progress.x)
+    const { x, width } = await box(page, '[part=progress]')
+    const end = async () => {
+      const bar = await box(page, '[part=bar]')
+      return Math.round(bar.x + bar.width - x)
+    }
+    await eventually(end, Math.round((width * 4) / 7))
+    // The bar of a page from right to left begins there.
+    await page.evaluate(() => (document.documentElement.dir = 'rtl'))
+    await eventually(async () => Math.round((await box(page, '[part=bar]')).x - x), Math.round((width * 3) / 7))
   })
 })
 
