@@ -33,7 +33,7 @@ const VENDOR = [
     licence: 'LICENSE',
   },
 ]
-/** The texts of each element in the language files, beside those that all have. */
+/** The texts of each element in the language files, beside the common ones. */
 const TEXTS = {
   'activity-rank.js': 'board',
   'activity-heatmap.js': 'activity',

@@ -217,8 +217,8 @@ pub async fn manifest(context: RequestContext<'_>) -> Result<Response, Error> {
     ))
 }
 
-/// Returns the name of a member, else the id, and what a link to their page says of them. Of a hidden one it says as little
-/// as of one who does not exist, and of everyone while the store is unavailable.
+/// Returns the name of a member, else the id, and the facts of their page's link preview. A hidden member has none, like an
+/// unknown one, and so has everyone while the store is unavailable.
 async fn member(
     context: RequestContext<'_>,
     user: &str,

@@ -196,7 +196,7 @@ activity_rank_cron_run_success 0
     assert.deepEqual([...new Set(hashes)], ['#health', '#webhooks/failed', '#audit'])
   })
 
-  it('key without the scope metrics is told what is missing', async (t) => {
+  it('key without the scope metrics gets a note', async (t) => {
     const text = 'Whether cron is late, and pending changes, are shown to keys with the scope metrics.'
     for (const [key, count] of [
       [app.serviceKey, 0],

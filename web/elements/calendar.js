@@ -8,7 +8,7 @@ const WEEKS = 53 // of a year
 /**
  * Returns where days are on a calendar. Weeks begin on Monday, as in the API.
  * @param {string[]} dates in ascending order, without gaps: `2026-11-20`
- * @param {boolean} isWhole whether they are those of a calendar year, which has all its weeks
+ * @param {boolean} isWhole whether they are a calendar year, which has all its weeks
  */
 export function layoutOf(dates, isWhole = false) {
   const isYear = isWhole || dates.length > MONTH

@@ -24,7 +24,7 @@ export const twoForms = (long, short) => [
 export const medalOf = (rank) => ['', ' first', ' second', ' third'][rank] ?? ''
 
 /**
- * Shows by how many ranks a member has moved.
+ * Shows the number of ranks by which a member has moved.
  * @param {HTMLElement} element
  * @param {number | null | undefined} previous rank; null for a member who had none, undefined to show nothing
  * @param {number} rank

@@ -121,7 +121,7 @@ export class Grid {
     tooltip.style.translate = `${left}px ${top}px`
   }
 
-  /** Tells the page which day was chosen. */
+  /** Reports the chosen day to the page. */
   #select(cell) {
     const day = this.#dayOf(cell)
     if (!day) return

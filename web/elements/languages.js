@@ -9,7 +9,7 @@ const loaded = new Map() // promises by kind and BCP 47 tag
 
 /**
  * Returns the language of an element: its own `lang`, that of an ancestor, the page or the browser. `kind` is the name of
- * the element's texts, which are beside those that all elements have.
+ * the element's texts, beside the common ones.
  */
 export function languageOf(element, kind) {
   const given = element.closest('[lang]')?.lang || document.documentElement.lang || navigator.language

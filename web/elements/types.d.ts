@@ -99,7 +99,7 @@ export interface ClimbTexts {
   not_shared: string
 }
 
-/** What a member has reached: `detail.reached` of the event `rankchange` of `<activity-climb>`. */
+/** The steps that a member has reached: `detail.reached` of the event `rankchange` of `<activity-climb>`. */
 export interface Reached {
   /** the rank, if it is on the podium */
   place?: 1 | 2 | 3

@@ -172,7 +172,7 @@ impl PointsRequest {
         })
     }
 
-    /// Returns whether a change of this instant, in Unix ms, is asked for.
+    /// Returns whether the request includes a change of this instant, in Unix ms.
     #[must_use]
     pub fn contains(&self, at: i64) -> bool {
         let between = self.between;

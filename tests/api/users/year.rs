@@ -26,7 +26,7 @@ fn drop_closed_boards(app: &MiniflareApp) {
     }
 }
 
-/// Returns the history of user 42 with an archive: the years are those of days with points.
+/// Returns the history of user 42 with an archive, which has the years of days with points.
 fn archived(days: Value, current: u32, longest: u32, active: &[i64]) -> Value {
     let years: BTreeSet<String> = active
         .iter()
