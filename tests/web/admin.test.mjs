@@ -196,18 +196,6 @@ activity_rank_cron_run_success 0
     assert.deepEqual([...new Set(hashes)], ['#health', '#webhooks/failed', '#audit'])
   })
 
-  it('key without the scope metrics gets a note', async (t) => {
-    const text = 'Whether cron is late, and pending changes, are shown to keys with the scope metrics.'
-    for (const [key, count] of [
-      [app.serviceKey, 0],
-      ['anna-key', 1],
-    ]) {
-      const page = await openAdmin(t, app, '', { status, key })
-      await card(page, 'Needs attention').waitFor()
-      assert.equal(await page.getByText(text).count(), count, key)
-    }
-  })
-
   it('unavailable store leaves the rest', async (t) => {
     const problem = { title: 'The store is unavailable', status: 503, detail: 'The store did not respond.' }
     const body = { status: 'store-unavailable', problem, configured: null, warnings: [] }

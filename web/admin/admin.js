@@ -4,9 +4,8 @@
 /** @typedef {(context: Context, argument: string) => Promise<HTMLElement>} View */
 
 import { $, make } from '../page/dom.js'
-import { Stored } from '../page/stored.js'
 import { startTheme } from '../page/theme.js'
-import { directionOf, preferredLanguage, storedLanguage } from '../page/words.js'
+import { directionOf, preferredLanguage, storeLanguage } from '../page/words.js'
 import { Api, ApiError } from './api.js'
 import { auditView } from './audit.js'
 import { eventsView } from './events.js'
@@ -23,7 +22,7 @@ import { targetView } from './targets.js'
 import { webhooksView } from './webhooks.js'
 
 // For as long as the tab is open. A key is never part of a URL.
-const storedKey = new Stored('admin key', () => sessionStorage)
+const STORAGE_KEY = 'activity-rank admin key'
 
 /** @type {Record<string, View>} by the first segment of the hash */
 const VIEWS = {
@@ -184,7 +183,7 @@ async function signIn(key, isFirst) {
     if (!(error instanceof ApiError)) throw error
     return signOut(reasonOf(error))
   }
-  storedKey.set(key)
+  sessionStorage.setItem(STORAGE_KEY, key)
   candidate.onRejected = () => signOut(texts.sign_in.rejected)
   api = candidate
   $('sign-in-error').textContent = ''
@@ -203,7 +202,7 @@ function reasonOf({ status, problem }) {
 function signOut(reason) {
   opened.abort()
   api = null
-  storedKey.set(null)
+  sessionStorage.removeItem(STORAGE_KEY)
   $('view').replaceChildren()
   announce('')
   setSignedIn(false)
@@ -217,7 +216,7 @@ async function start() {
   startTheme($('theme'))
   await setLanguage(preferredLanguage())
   $('host').textContent = location.host
-  const key = storedKey.get()
+  const key = sessionStorage.getItem(STORAGE_KEY)
   if (key) await signIn(key, true)
   else setSignedIn(false)
   document.documentElement.dataset.ready = ''
@@ -225,7 +224,7 @@ async function start() {
 }
 
 languageField.addEventListener('change', async () => {
-  storedLanguage.set(languageField.value)
+  storeLanguage(languageField.value)
   await setLanguage(languageField.value)
   $('sign-in-error').textContent = ''
   if (api) await open({ isSame: true })

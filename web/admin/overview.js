@@ -15,7 +15,6 @@ import { boardOf, itemList } from './search.js'
 const LATE = 1800 // seconds. Cron runs each five minutes, and records one run in a quarter of an hour.
 const FAILED = 100 // the most deliveries that a request returns
 const TOP = 5
-const REFUSED = '' // in place of metrics
 
 /**
  * @param {Context} context
@@ -24,7 +23,7 @@ const REFUSED = '' // in place of metrics
 export async function overviewView(context) {
   const { api, texts, signal } = context
   const health = await api.health(signal)
-  const [{ items, hasMetrics }, days, members, targets] = await Promise.all([
+  const [items, days, members, targets] = await Promise.all([
     attention(context, health),
     attempt(context, async () => numberTiles(context, await comparison(context, 7))),
     topCard(context, 'members', texts.overview.members, health.configured?.periods),
@@ -38,7 +37,7 @@ export async function overviewView(context) {
     'div',
     { className: 'overview' },
     heading(texts.sections.overview, refresh),
-    card(texts.overview.attention, list, ...(hasMetrics ? [] : [note(texts.overview.no_metrics)])),
+    card(texts.overview.attention, list),
     days,
     columns(...[members, targets].filter((part) => part !== null)),
   )
@@ -60,7 +59,7 @@ const lineOf = ({ texts }, { text, href, kind }) => ({
  * Returns what the moderator or the operator should look at, worst first.
  * @param {Context} context
  * @param {Health} health
- * @returns {Promise<{ items: Item[], hasMetrics: boolean }>}
+ * @returns {Promise<Item[]>}
  */
 async function attention({ api, texts, format, signal }, health) {
   const words = texts.overview
@@ -68,7 +67,7 @@ async function attention({ api, texts, format, signal }, health) {
   const [status, failed, metrics] = await Promise.all([
     optional(api.get('/v1/status', signal)),
     optional(api.get(`/v1/webhooks/deliveries?state=failed&limit=${FAILED}`, signal)),
-    optional(api.request('GET', '/metrics', { signal, isText: true }), REFUSED),
+    optional(api.request('GET', '/metrics', { signal, isText: true })),
   ])
   const now = Date.now()
   /** @type {Item[]} */
@@ -96,21 +95,21 @@ async function attention({ api, texts, format, signal }, health) {
   if (waited > LATE) add('warn', '#health', words.outbox(format.number(entries), format.duration(waited)))
   const changes = metricOf(metrics, 'pending_changes')
   if (changes) add('warn', '#audit', words.changes(format.number(changes)))
-  return { items, hasMetrics: metrics !== REFUSED }
+  return items
 }
 
 /**
- * Returns null for a request that the service could not answer: the deployment may lack a binding.
+ * Returns null for a request that the service refused or could not answer: the key may lack a scope, or the deployment a
+ * binding.
  * @template Value
  * @param {Promise<Value>} answer
- * @param {Value | null} refused the value for a key that lacks the scope
  * @returns {Promise<Value | null>}
  */
-async function optional(answer, refused = null) {
+async function optional(answer) {
   try {
     return await answer
   } catch (error) {
-    if (error instanceof ApiError) return error.status === 403 ? refused : null
+    if (error instanceof ApiError) return null
     throw error
   }
 }

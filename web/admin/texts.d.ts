@@ -100,7 +100,6 @@ export interface Texts {
     attention: string
     all_good: string
     no_items: string
-    no_metrics: string
     kinds: { warn: string; bad: string }
     cron_failed: string
     cron_late: (age: string) => string

@@ -416,7 +416,6 @@ export const admin = {
     attention: 'Needs attention',
     all_good: 'All good',
     no_items: 'Nothing needs attention.',
-    no_metrics: 'Whether cron is late, and pending changes, are shown to keys with the scope metrics.',
     kinds: { warn: 'Warning', bad: 'Problem' },
     cron_failed: 'The last run of cron failed.',
     cron_late: (age) => `Cron is late: its last run was ${age} ago.`,

@@ -392,7 +392,6 @@ export const admin = {
     attention: '需要处理',
     all_good: '一切正常',
     no_items: '没有需要处理的事项。',
-    no_metrics: '定时任务是否延迟以及待处理的更改，仅向具有 metrics 权限的密钥显示。',
     kinds: { warn: '警告', bad: '问题' },
     cron_failed: '上次定时任务执行失败。',
     cron_late: (age) => `定时任务延迟：上次执行在 ${age}前。`,

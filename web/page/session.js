@@ -1,8 +1,6 @@
 // The signed-in member. A site signs its member in with a link: https://…/#token=<user token>
 
-import { Stored } from './stored.js'
-
-const storedToken = new Stored('token', () => sessionStorage)
+const STORAGE_KEY = 'activity-rank token'
 const MAX_DELAY = 2 ** 31 - 1 // ms of a timer
 
 /** Whether the page is in a frame. Against clickjacking, a framed page has no member and no controls. */
@@ -53,7 +51,7 @@ class Session extends EventTarget {
     if (remaining <= 0) return this.signOut('expired_token')
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#expire(), Math.min(remaining, MAX_DELAY))
-    storedToken.set(token)
+    store(token)
     Object.assign(this, { user: claims.sub, token, notice: null })
     this.#profile = null
     this.dispatchEvent(new Event('change'))
@@ -64,7 +62,7 @@ class Session extends EventTarget {
   /** @param {Notice | null} notice */
   signOut(notice = null) {
     clearTimeout(this.#timer)
-    storedToken.set(null)
+    store(null)
     Object.assign(this, { user: null, token: null, notice })
     this.dispatchEvent(new Event('change'))
   }
@@ -96,7 +94,7 @@ class Session extends EventTarget {
   }
 
   #restore() {
-    const token = storedToken.get()
+    const token = stored()
     if (token) this.signIn(token)
   }
 
@@ -152,5 +150,23 @@ function claimsOf(token) {
     return typeof sub === 'string' && sub && typeof exp === 'number' ? { sub, exp } : null
   } catch {
     return null
+  }
+}
+
+function stored() {
+  try {
+    return sessionStorage.getItem(STORAGE_KEY)
+  } catch {
+    return null // storage is unavailable
+  }
+}
+
+/** @param {string | null} token */
+function store(token) {
+  try {
+    if (token) sessionStorage.setItem(STORAGE_KEY, token)
+    else sessionStorage.removeItem(STORAGE_KEY)
+  } catch {
+    // Storage is unavailable: signed in until the page is left.
   }
 }

@@ -1,9 +1,8 @@
 // Light or dark: the reader's preference, until they choose the other one.
 
 import { embedded } from './dom.js'
-import { Stored } from './stored.js'
 
-const storedTheme = new Stored('theme')
+const STORAGE_KEY = 'activity-rank theme'
 const system = matchMedia('(prefers-color-scheme: dark)')
 
 /**
@@ -11,13 +10,12 @@ const system = matchMedia('(prefers-color-scheme: dark)')
  * @param {HTMLElement} button
  */
 export function startTheme(button) {
-  const theme = storedTheme.get()
-  apply(theme === 'light' || theme === 'dark' ? theme : null)
+  apply(stored())
   const isDark = () => (document.documentElement.dataset.theme ?? systemTheme()) === 'dark'
   const show = () => (button.ariaPressed = String(isDark()))
   button.addEventListener('click', () => {
     const theme = isDark() ? 'light' : 'dark'
-    storedTheme.set(theme === systemTheme() ? null : theme)
+    store(theme === systemTheme() ? null : theme)
     apply(theme === systemTheme() ? null : theme)
     show()
   })
@@ -35,5 +33,24 @@ function apply(theme) {
   for (const element of embedded()) {
     if (theme) element.setAttribute('theme', theme)
     else element.removeAttribute('theme')
+  }
+}
+
+function stored() {
+  try {
+    const theme = localStorage.getItem(STORAGE_KEY)
+    return theme === 'light' || theme === 'dark' ? theme : null
+  } catch {
+    return null // storage is unavailable
+  }
+}
+
+/** @param {string | null} theme */
+function store(theme) {
+  try {
+    if (theme) localStorage.setItem(STORAGE_KEY, theme)
+    else localStorage.removeItem(STORAGE_KEY)
+  } catch {
+    // Storage is unavailable.
   }
 }

@@ -4,7 +4,6 @@
 import { formatAddress } from './boards.js'
 import { $, faceOf, make, memberLink } from './dom.js'
 import { session } from './session.js'
-import { Stored } from './stored.js'
 import { number, words } from './words.js'
 
 /** @typedef {'top' | 'around' | 'friends'} View */
@@ -13,7 +12,7 @@ import { number, words } from './words.js'
 const VIEWS = /** @type {View[]} */ (['top', 'around', 'friends'])
 const INTERVAL = 15e3 // ms
 const AROUND = 10 // members above, and below
-const storedView = new Stored('view')
+const STORAGE_KEY = 'activity-rank view'
 
 export class Views {
   /** @type {View} */
@@ -30,7 +29,7 @@ export class Views {
   /** @param {() => string | null} periodOf returns the period of a board of members, none for another board */
   constructor(periodOf) {
     this.#periodOf = periodOf
-    const wanted = new URLSearchParams(location.search).get('view') ?? storedView.get()
+    const wanted = new URLSearchParams(location.search).get('view') ?? stored()
     this.#view = VIEWS.find((view) => view === wanted) ?? 'top'
     setInterval(() => document.hidden || this.load(), INTERVAL)
   }
@@ -90,7 +89,7 @@ export class Views {
   /** @param {View} view */
   #select(view) {
     this.#view = view
-    storedView.set(view)
+    store(view)
     const url = new URL(location.href)
     if (view === 'top') url.searchParams.delete('view')
     else url.searchParams.set('view', view)
@@ -127,5 +126,22 @@ export class Views {
       return row
     })
     $('list').replaceChildren(make('ol', { className: 'plain ranks' }, ...rows))
+  }
+}
+
+function stored() {
+  try {
+    return localStorage.getItem(STORAGE_KEY)
+  } catch {
+    return null // storage is unavailable
+  }
+}
+
+/** @param {string} view */
+function store(view) {
+  try {
+    localStorage.setItem(STORAGE_KEY, view)
+  } catch {
+    // Storage is unavailable.
   }
 }

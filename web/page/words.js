@@ -2,12 +2,10 @@
 
 import { LANGUAGES } from '../languages/index.js'
 import { embedded } from './dom.js'
-import { Stored } from './stored.js'
 
 /** @import { PageTexts } from './texts.d.ts' */
 
-/** The language that the reader has selected. */
-export const storedLanguage = new Stored('language')
+const STORAGE_KEY = 'activity-rank language'
 const RIGHT_TO_LEFT = ['Adlm', 'Arab', 'Hebr', 'Nkoo', 'Rohg', 'Syrc', 'Thaa']
 
 /** @type {PageTexts} */
@@ -30,7 +28,7 @@ export async function startLanguage(select, onChange = () => {}, part = 'pages')
   await setLanguage(preferredLanguage(), part)
   select.value = language()
   select.addEventListener('change', async () => {
-    storedLanguage.set(select.value)
+    storeLanguage(select.value)
     await setLanguage(select.value, part)
     onChange()
   })
@@ -91,7 +89,7 @@ function isTag(text) {
 
 /** Returns the first language that the reader has selected or set in the browser; English if there is none. */
 export function preferredLanguage() {
-  for (const wanted of [storedLanguage.get(), ...navigator.languages]) {
+  for (const wanted of [stored(), ...navigator.languages]) {
     if (!wanted || !isTag(wanted)) continue
     const { language } = new Intl.Locale(wanted)
     const tag = LANGUAGES.find(
@@ -100,6 +98,26 @@ export function preferredLanguage() {
     if (tag) return tag
   }
   return 'en'
+}
+
+function stored() {
+  try {
+    return localStorage.getItem(STORAGE_KEY)
+  } catch {
+    return null // storage is unavailable
+  }
+}
+
+/**
+ * Remembers the language that the reader has selected.
+ * @param {string} tag
+ */
+export function storeLanguage(tag) {
+  try {
+    localStorage.setItem(STORAGE_KEY, tag)
+  } catch {
+    // Storage is unavailable.
+  }
 }
 
 /**
