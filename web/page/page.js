@@ -100,7 +100,6 @@ async function loadAside() {
   const health = read('/healthz').then(({ body }) => {
     data.configured = body?.configured ?? null
     boards.contentPeriods = data.configured?.content_periods ?? []
-    views.periods = data.configured?.periods ?? []
     return loadWinners()
   })
   const events = isShown('events') ? read('/v1/events') : null

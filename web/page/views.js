@@ -1,7 +1,6 @@
 // Views of the board beside its top, for the signed-in member: the members around, and the followed members. The address
 // names the view: ?view=around
 
-import { formatAddress } from './boards.js'
 import { $, faceOf, make, memberLink } from './dom.js'
 import { session } from './session.js'
 import { number, words } from './words.js'
@@ -23,8 +22,6 @@ export class Views {
   #entries = null
   #isLoaded = false
   #requests = 0
-  /** @type {string[]} */
-  #periods = []
 
   /** @param {() => string | null} periodOf returns the period of a board of members, none for another board */
   constructor(periodOf) {
@@ -32,12 +29,6 @@ export class Views {
     const wanted = new URLSearchParams(location.search).get('view') ?? stored()
     this.#view = VIEWS.find((view) => view === wanted) ?? 'top'
     setInterval(() => document.hidden || this.load(), INTERVAL)
-  }
-
-  /** @param {string[]} periods with a board of members */
-  set periods(periods) {
-    this.#periods = periods
-    this.render()
   }
 
   /** Follows the session, the board and the language. */
@@ -56,10 +47,7 @@ export class Views {
     const focused = [...$('views').children].indexOf(/** @type {Element} */ (document.activeElement))
     $('views').replaceChildren(...buttons)
     buttons[focused]?.focus()
-    $('periods').hidden = view === 'top'
-    if (view === 'top') return
-    this.#renderPeriods()
-    this.#renderList()
+    if (view !== 'top') this.#renderList()
   }
 
   /** Loads the list of the view, if it shows one. */
@@ -97,22 +85,8 @@ export class Views {
     this.restart()
   }
 
-  /** Writes the links to the other periods: the board of the page, which has tabs, is hidden. */
-  #renderPeriods() {
-    const { now } = words()
-    const links = this.#periods.map((period) => {
-      const name = now[/** @type {keyof typeof now} */ (period)]
-      const link = make('a', { href: formatAddress({ of: 'members', period }) }, name)
-      if (period === this.#periodOf()) link.ariaCurrent = 'page'
-      return link
-    })
-    const focused = [...$('periods').children].indexOf(/** @type {Element} */ (document.activeElement))
-    $('periods').replaceChildren(...links)
-    links[focused]?.focus()
-  }
-
   #renderList() {
-    const { alone, not_loaded } = words()
+    const { alone, not_loaded, now } = words()
     if (!this.#isLoaded) return $('list').replaceChildren()
     const entries = this.#entries
     if (!entries?.length) {
@@ -125,7 +99,8 @@ export class Views {
       if (user.id === session.user) row.ariaCurrent = 'true'
       return row
     })
-    $('list').replaceChildren(make('ol', { className: 'plain ranks' }, ...rows))
+    const period = /** @type {keyof typeof now} */ (this.#periodOf())
+    $('list').replaceChildren(make('h2', {}, now[period]), make('ol', { className: 'plain ranks' }, ...rows))
   }
 }
 
