@@ -31,14 +31,7 @@ pub async fn get(
 }
 
 /// Reads a card from the store, and with a public history its older days from the archive.
-///
-/// # Errors
-///
-/// [`Error::NotFound`] for a user without a card, [`Error::StoreUnavailable`] if the store or the archive fails.
-pub(super) async fn read(
-    context: RequestContext<'_>,
-    request: &CardRequest,
-) -> Result<Card, Error> {
+async fn read(context: RequestContext<'_>, request: &CardRequest) -> Result<Card, Error> {
     let card = read_card(context.deployment, request).await?;
     let mut card = card.ok_or_else(|| request.not_found())?;
     if let (Some(history), Some(archive)) = (&mut card.history, &context.app.bindings.archive) {

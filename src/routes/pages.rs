@@ -3,17 +3,17 @@
 //! They are files of `web/`, like the files that the platform serves itself. The Worker serves these
 //! because it adds headers that it promises for every route.
 
-use super::card;
 use crate::app::{App, RequestContext};
 use crate::log;
 use crate::platform::assets;
 use crate::request::Request;
 use crate::response::Response;
 use activity_rank_core::calendar::Period;
-use activity_rank_core::card::{CardFormat, CardRequest};
 use activity_rank_core::config::Branding;
 use activity_rank_core::error::Error;
+use activity_rank_core::query::Query;
 use activity_rank_core::text::escaped;
+use activity_rank_store::profiles;
 use serde_json::json;
 
 /// The content security policy of pages for members: scripts and styles of the deployment and no
@@ -129,21 +129,22 @@ pub async fn get(context: RequestContext<'_>, page: Page<'_>) -> Result<Response
     let (name, policy) = page.properties();
     let site = &context.deployment.config.site;
     let (title, description) = match page {
-        Page::Home => (titled("Leaderboard", site), ABOUT.to_owned()),
-        Page::Member(user) => {
-            let (name, facts) = member(context, user).await?;
-            let general = || "Points, places and activity of this member.".to_owned();
-            (titled(&name, site), facts.unwrap_or_else(general))
-        }
+        Page::Home => (titled("Leaderboard", site), ABOUT),
+        Page::Member(user) => (
+            titled(&title_of(context, user).await?, site),
+            "Points, places and activity of this member.",
+        ),
         Page::Recap(user, period) => {
             let known = [Period::Year, Period::Month].map(|kind| kind.first_day(period));
             if known.iter().all(Option::is_none) {
                 let detail = "A recap is of a year, such as 2026, or of a month, such as 2026-11.";
                 return Err(Error::NotFound(detail.to_owned()));
             }
-            let (name, _) = member(context, user).await?;
-            let description = "Points, places and days of this member.".to_owned();
-            (titled(&format!("{name} · {period}"), site), description)
+            let name = title_of(context, user).await?;
+            (
+                titled(&format!("{name} · {period}"), site),
+                "Points, places and days of this member.",
+            )
         }
         Page::Playground if !context.deployment.config.playground => {
             let detail = "This deployment has no playground; PLAYGROUND turns it on.";
@@ -154,13 +155,13 @@ pub async fn get(context: RequestContext<'_>, page: Page<'_>) -> Result<Response
         | Page::Gallery
         | Page::Docs
         | Page::Status
-        | Page::Missing => (String::new(), String::new()),
+        | Page::Missing => (String::new(), ""),
     };
     let about_site = site.text("description");
     let about_site = about_site.filter(|_| page == Page::Home);
     let texts = Texts {
         title,
-        description: about_site.map_or(description, str::to_owned),
+        description: about_site.unwrap_or(description).to_owned(),
         site,
         request: context.request,
     };
@@ -217,20 +218,21 @@ pub async fn manifest(context: RequestContext<'_>) -> Result<Response, Error> {
     ))
 }
 
-/// Returns the name of a member, else the id, and the facts of their page's link preview. A hidden member has none, like an
-/// unknown one, and so has everyone while the store is unavailable.
-async fn member(
-    context: RequestContext<'_>,
-    user: &str,
-) -> Result<(String, Option<String>), Error> {
-    let config = &context.deployment.config;
-    let request = CardRequest::parse(CardFormat::Json, user, "", config, context.today())?;
-    match card::read(context, &request).await {
-        Ok(card) => return Ok(request.preview(&card, config)),
-        Err(Error::NotFound(_)) => {}
-        Err(error) => log::failure(context.request, &error),
-    }
-    Ok((user.to_owned(), None))
+/// Returns the name of a member, else the id. A hidden one is named like one who does not exist, and so is
+/// everyone while the store is unavailable.
+async fn title_of(context: RequestContext<'_>, user: &str) -> Result<String, Error> {
+    let mut query = Query::parse("", &[]);
+    let user = query.user(user);
+    query.finish()?;
+    let visible = match profiles::read_profiles(context.deployment, &[&user]).await {
+        Ok(mut profiles) => profiles.pop().flatten(),
+        Err(error) => {
+            log::failure(context.request, &error);
+            None
+        }
+    };
+    let name = visible.and_then(|profile| profile.name);
+    Ok(name.unwrap_or(user))
 }
 
 /// The OpenAPI document.

@@ -3,8 +3,6 @@
 use test_support::{Value, json};
 
 use crate::app::TestApp;
-use crate::bodies::{dated, like};
-use crate::clock::{day, noon};
 use crate::problem::{ID, field_error, problem};
 use crate::static_files::files;
 
@@ -239,39 +237,6 @@ async fn manifest_is_that_of_the_site() {
         response.assert(200, expected);
         let media_type = response.header("content-type");
         assert_eq!(media_type, Some("application/manifest+json"));
-    }
-}
-
-/// A link to the page of a member says what everyone may know of them.
-#[tokio::test]
-async fn member_page_describes_the_member() {
-    let levels = json!({"Newcomer": 0, "Regular": 3});
-    let app = TestApp::with(|worker| worker.json("LEVELS", levels));
-    for (user, target) in [("42", "a"), ("42", "b"), ("43", "a"), ("hidden", "a")] {
-        app.count(user, "like", target).await;
-    }
-    app.outcome(dated(like("old", "a"), noon(40)), "counted")
-        .await;
-    app.moderate("hidden", true, false).await;
-    app.put_profile("42", json!({"public_activity": true}))
-        .await;
-    let month = match day(40).month() == day(0).month() {
-        true => "this month",
-        false if day(40).year() == day(0).year() => "this year",
-        false => "of all time",
-    };
-    for (user, description) in [
-        ("42", "#1 this week · 4 points · Regular · 1-day streak"),
-        ("43", "#2 this week · 2 points · Newcomer"),
-        ("old", &format!("#3 {month} · 2 points · Newcomer")),
-        ("hidden", "Points, places and activity of this member."),
-    ] {
-        let (path, origin) = (format!("/u/{user}"), app.url());
-        let page = app.without_key().get(&path).await;
-        let url = format!("{origin}{path}");
-        let mut texts = member(&url, origin, user);
-        texts[3].1 = description;
-        assert_eq!(page.text, filled("/user.html", &texts), "{user}");
     }
 }
 

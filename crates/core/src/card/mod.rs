@@ -203,13 +203,6 @@ impl CardRequest {
         }
     }
 
-    /// Returns the name of the user, and what a link to their page says of them; nothing of a user without a rank.
-    #[must_use]
-    pub fn preview(&self, card: &Card, config: &Config) -> (String, Option<String>) {
-        let facts = self.facts(card, config);
-        (facts.name().to_owned(), facts.preview())
-    }
-
     fn facts<'a>(&'a self, card: &'a Card, config: &'a Config) -> Facts<'a> {
         let standings = &card.standings;
         let (user, layout) = (&self.days.user, config.layout);
@@ -250,23 +243,6 @@ impl Facts<'_> {
         let mut places = self.places.iter();
         let week = places.find(|(period, _)| *period == Period::Week);
         week.or(self.places.first())
-    }
-
-    /// Returns the place of the week, or of the first period with a rank, with level and streak: `#3 this week · 57 points`.
-    fn preview(&self) -> Option<String> {
-        let mut ranked = self.places.iter().filter(|(_, place)| place.rank.is_some());
-        let main = self
-            .main_standing()
-            .filter(|(_, place)| place.rank.is_some());
-        let (period, place) = main.or_else(|| ranked.next())?;
-        let mut text = Lang::English.place(*period, place);
-        if let Some(level) = self.level {
-            text = format!("{text} · {}", level.name);
-        }
-        if let Some(streak) = self.streak.filter(|streak| streak.current > 0) {
-            text = format!("{text} · {}-day streak", streak.current);
-        }
-        Some(text)
     }
 
     fn json(&self) -> String {
