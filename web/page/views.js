@@ -3,6 +3,7 @@
 
 import { $, faceOf, make, memberLink } from './dom.js'
 import { session } from './session.js'
+import { store, stored } from './storage.js'
 import { number, words } from './words.js'
 
 /** @typedef {'top' | 'around' | 'friends'} View */
@@ -26,7 +27,7 @@ export class Views {
   /** @param {() => string | null} periodOf returns the period of a board of members, none for another board */
   constructor(periodOf) {
     this.#periodOf = periodOf
-    const wanted = new URLSearchParams(location.search).get('view') ?? stored()
+    const wanted = new URLSearchParams(location.search).get('view') ?? stored(STORAGE_KEY)
     this.#view = VIEWS.find((view) => view === wanted) ?? 'top'
     setInterval(() => document.hidden || this.load(), INTERVAL)
   }
@@ -77,7 +78,7 @@ export class Views {
   /** @param {View} view */
   #select(view) {
     this.#view = view
-    store(view)
+    store(STORAGE_KEY, view)
     const url = new URL(location.href)
     if (view === 'top') url.searchParams.delete('view')
     else url.searchParams.set('view', view)
@@ -101,22 +102,5 @@ export class Views {
     })
     const period = /** @type {keyof typeof now} */ (this.#periodOf())
     $('list').replaceChildren(make('h2', {}, now[period]), make('ol', { className: 'plain ranks' }, ...rows))
-  }
-}
-
-function stored() {
-  try {
-    return localStorage.getItem(STORAGE_KEY)
-  } catch {
-    return null // storage is unavailable
-  }
-}
-
-/** @param {string} view */
-function store(view) {
-  try {
-    localStorage.setItem(STORAGE_KEY, view)
-  } catch {
-    // Storage is unavailable.
   }
 }
