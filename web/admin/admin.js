@@ -3,7 +3,7 @@
 /** @import { Context, Texts } from './types.js' */
 /** @typedef {(context: Context, argument: string) => Promise<HTMLElement>} View */
 
-import { $, make } from '../page/dom.js'
+import { $, decoded, make } from '../page/dom.js'
 import { store, stored } from '../page/storage.js'
 import { startTheme } from '../page/theme.js'
 import { directionOf, preferredLanguage, storeLanguage } from '../page/words.js'
@@ -65,15 +65,6 @@ function route() {
   const [name, ...rest] = location.hash.slice(1).split('/')
   const known = Object.hasOwn(VIEWS, name) ? name : 'overview'
   return { name: known, argument: known === name ? decoded(rest.join('/')) : '' }
-}
-
-/** @param {string} text */
-function decoded(text) {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /**
