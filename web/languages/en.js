@@ -214,6 +214,7 @@ export const pages = {
   unknown_member: 'There is no member at this address, or they are not shown.',
   unavailable: 'Could not load this member. Try again later.',
   periods: 'Period',
+  tabs: { day: 'Day', week: 'Week', month: 'Month', year: 'Year', all: 'All time' },
   now: { day: 'Today', week: 'This week', month: 'This month', year: 'This year', all: 'All time' },
   activity: 'Activity',
   published: 'Published',

@@ -193,6 +193,7 @@ export const pages = {
   unknown_member: '此地址没有成员，或该成员未公开显示。',
   unavailable: '成员信息加载失败，请稍后再试。',
   periods: '周期',
+  tabs: { day: '日榜', week: '周榜', month: '月榜', year: '年榜', all: '总榜' },
   now: { day: '今日', week: '本周', month: '本月', year: '今年', all: '总榜' },
   activity: '活跃记录',
   published: '已发布',
