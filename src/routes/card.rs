@@ -4,7 +4,7 @@ use crate::app::RequestContext;
 use crate::archive;
 use crate::cache::response::cached;
 use crate::response::Response;
-use activity_rank_core::card::{Card, CardFormat, CardRequest};
+use activity_rank_core::card::{Card, CardFormat, CardRequest, Preview};
 use activity_rank_core::error::Error;
 use activity_rank_store::boards::read_card;
 
@@ -28,6 +28,17 @@ pub async fn get(
             .with("content-security-policy", POLICY),
         None => response,
     })
+}
+
+/// Returns what a page about a user says of them.
+///
+/// # Errors
+///
+/// [`Error::NotFound`] for a user who has no card, and the errors of the store.
+pub async fn preview(context: RequestContext<'_>, user: &str) -> Result<Preview, Error> {
+    let config = &context.deployment.config;
+    let request = CardRequest::parse(CardFormat::Json, user, "", config, context.today())?;
+    Ok(request.preview(&read(context, &request).await?, config))
 }
 
 /// Reads a card from the store, and with a public history its older days from the archive.

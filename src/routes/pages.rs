@@ -3,17 +3,17 @@
 //! They are files of `web/`, like the files that the platform serves itself. The Worker serves these
 //! because it adds headers that it promises for every route.
 
+use super::card;
 use crate::app::{App, RequestContext};
 use crate::log;
 use crate::platform::assets;
 use crate::request::Request;
 use crate::response::Response;
 use activity_rank_core::calendar::Period;
+use activity_rank_core::card::Preview;
 use activity_rank_core::config::Branding;
 use activity_rank_core::error::Error;
-use activity_rank_core::query::Query;
 use activity_rank_core::text::escaped;
-use activity_rank_store::profiles;
 use serde_json::json;
 
 /// The content security policy of pages for members: scripts and styles of the deployment and no
@@ -38,6 +38,9 @@ const ACCENT: &str = "#00695c";
 
 /// The description of a site that has none.
 const ABOUT: &str = "The most active members, and how points are earned.";
+
+/// The description of a member of whom everyone knows nothing.
+const ABOUT_MEMBER: &str = "Points, places and activity of this member.";
 
 /// A page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,22 +132,22 @@ pub async fn get(context: RequestContext<'_>, page: Page<'_>) -> Result<Response
     let (name, policy) = page.properties();
     let site = &context.deployment.config.site;
     let (title, description) = match page {
-        Page::Home => (titled("Leaderboard", site), ABOUT),
-        Page::Member(user) => (
-            titled(&title_of(context, user).await?, site),
-            "Points, places and activity of this member.",
-        ),
+        Page::Home => {
+            let about = site.text("description").unwrap_or(ABOUT);
+            (titled("Leaderboard", site), about.to_owned())
+        }
+        Page::Member(user) => {
+            let Preview { name, description } = preview_of(context, user).await?;
+            (titled(&name, site), description)
+        }
         Page::Recap(user, period) => {
             let known = [Period::Year, Period::Month].map(|kind| kind.first_day(period));
             if known.iter().all(Option::is_none) {
                 let detail = "A recap is of a year, such as 2026, or of a month, such as 2026-11.";
                 return Err(Error::NotFound(detail.to_owned()));
             }
-            let name = title_of(context, user).await?;
-            (
-                titled(&format!("{name} · {period}"), site),
-                "Points, places and days of this member.",
-            )
+            let Preview { name, description } = preview_of(context, user).await?;
+            (titled(&format!("{name} · {period}"), site), description)
         }
         Page::Playground if !context.deployment.config.playground => {
             let detail = "This deployment has no playground; PLAYGROUND turns it on.";
@@ -155,13 +158,11 @@ pub async fn get(context: RequestContext<'_>, page: Page<'_>) -> Result<Response
         | Page::Gallery
         | Page::Docs
         | Page::Status
-        | Page::Missing => (String::new(), ""),
+        | Page::Missing => (String::new(), String::new()),
     };
-    let about_site = site.text("description");
-    let about_site = about_site.filter(|_| page == Page::Home);
     let texts = Texts {
         title,
-        description: about_site.unwrap_or(description).to_owned(),
+        description,
         site,
         request: context.request,
     };
@@ -218,21 +219,26 @@ pub async fn manifest(context: RequestContext<'_>) -> Result<Response, Error> {
     ))
 }
 
-/// Returns the name of a member, else the id. A hidden one is named like one who does not exist, and so is
-/// everyone while the store is unavailable.
-async fn title_of(context: RequestContext<'_>, user: &str) -> Result<String, Error> {
-    let mut query = Query::parse("", &[]);
-    let user = query.user(user);
-    query.finish()?;
-    let visible = match profiles::read_profiles(context.deployment, &[&user]).await {
-        Ok(mut profiles) => profiles.pop().flatten(),
+/// Returns what a page says of a member. A hidden one is described like one who does not exist, and so is everyone while
+/// the store is unavailable.
+async fn preview_of(context: RequestContext<'_>, user: &str) -> Result<Preview, Error> {
+    let known = match card::preview(context, user).await {
+        Err(error @ Error::InvalidRequest(..)) => return Err(error),
+        Err(Error::NotFound(_)) => None,
         Err(error) => {
             log::failure(context.request, &error);
             None
         }
+        Ok(preview) => Some(preview),
     };
-    let name = visible.and_then(|profile| profile.name);
-    Ok(name.unwrap_or(user))
+    let mut preview = known.unwrap_or_else(|| Preview {
+        name: user.to_owned(),
+        description: String::new(),
+    });
+    if preview.description.is_empty() {
+        ABOUT_MEMBER.clone_into(&mut preview.description);
+    }
+    Ok(preview)
 }
 
 /// The OpenAPI document.

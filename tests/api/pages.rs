@@ -201,7 +201,7 @@ async fn recap_is_of_a_year_or_a_month() {
             ("url", &*format!("{origin}{path}")),
             ("origin", origin),
             ("title", &format!("Ada · {period}")),
-            ("description", "Points, places and days of this member."),
+            ("description", "Points, places and activity of this member."),
         ];
         assert_eq!(page.text, filled("/recap.html", &texts), "{period}");
     }
@@ -238,6 +238,35 @@ async fn manifest_is_that_of_the_site() {
         let media_type = response.header("content-type");
         assert_eq!(media_type, Some("application/manifest+json"));
     }
+}
+
+/// The description of a link to a member is what their card says.
+#[tokio::test]
+async fn preview_describes_the_member() {
+    let levels = json!({"Newcomer": 1});
+    let app = TestApp::with(|worker| worker.json("LEVELS", levels));
+    app.set_name("42", "Ada").await;
+    app.count("42", "like", "p").await;
+    let descriptions = async |path: &str| {
+        let page = app.without_key().get(path).await.text;
+        let tags = ["name=\"description\"", "property=\"og:description\""];
+        tags.map(|tag| {
+            let (_, rest) = page.split_once(tag).expect(tag);
+            let content = rest.strip_prefix(" content=\"").expect("a content");
+            content.split('"').next().unwrap_or_default().to_owned()
+        })
+    };
+    let private = "#1 this week · 2 points. Newcomer";
+    assert_eq!(descriptions("/u/42").await, [private; 2]);
+    let public = json!({"name": "Ada", "public_activity": true});
+    app.put_profile("42", public).await;
+    let public = format!("{private}. 1-day streak (best: 1)");
+    for path in ["/u/42", "/u/42/2026"] {
+        assert_eq!(descriptions(path).await, [&*public; 2], "{path}");
+    }
+    app.moderate("42", true, false).await;
+    let hidden = "Points, places and activity of this member.";
+    assert_eq!(descriptions("/u/42").await, [hidden; 2]);
 }
 
 /// A page says no more of a hidden member than of one who does not exist.

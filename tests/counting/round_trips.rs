@@ -9,7 +9,7 @@ use test_support::{
 
 /// The requests that return ranks. With several shards, a second request counts the users above on
 /// the other shards.
-const RANKED: [&str; 16] = [
+const RANKED: [&str; 17] = [
     "one activity",
     "a repetition",
     "in groups",
@@ -24,6 +24,7 @@ const RANKED: [&str; 16] = [
     "all standings",
     "all standings with friends",
     "a card",
+    "the page of a member",
     "an adjustment",
     "an undone adjustment",
 ];

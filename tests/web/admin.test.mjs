@@ -141,6 +141,8 @@ describe('overview', () => {
   }
   const lines = (page) => card(page, 'Needs attention').locator('.feed .line').allInnerTexts()
 
+  const notes = (page) => card(page, 'Needs attention').locator('p.note').allInnerTexts()
+
   it('is the first view, and says if all is good', async (t) => {
     const before = (page) =>
       page.route('**/healthz', async (route) => {
@@ -151,6 +153,7 @@ describe('overview', () => {
     assert.equal(await page.locator('#view h1').innerText(), 'Overview')
     assert.deepEqual(await lines(page), [])
     await page.getByText('Nothing needs attention.').waitFor()
+    assert.match((await notes(page)).join('\n'), /The last recorded run of cron was .* ago\./)
     const { days } = await app.request('GET', '/v1/stats')
     const today = page.locator('.tiles').first().locator('> div').filter({ hasText: 'Active members' })
     assert.equal(await today.locator('b').innerText(), String(days[0].active))
@@ -169,6 +172,9 @@ describe('overview', () => {
     const metrics = `activity_rank_pending_changes 2
 activity_rank_cron_run_timestamp_seconds ${Date.parse(hours(3)) / 1000}
 activity_rank_cron_run_success 0
+activity_rank_journal_up 0
+activity_rank_webhook_messages 5
+activity_rank_webhook_oldest_timestamp_seconds ${Date.parse(hours(2)) / 1000}
 # EOF
 `
     const before = async (page) => {
@@ -183,17 +189,33 @@ activity_rank_cron_run_success 0
     })
     assert.deepEqual(await lines(page), [
       'Problem The store does not respond',
+      'Problem The database of the journal does not respond.',
       'Problem The last run of cron failed.',
       'Problem Failed deliveries to webhooks: 2.',
       'Warning The disk is full.',
       'Warning Store latency: 412 ms',
       'Warning Cron is late: its last run was 3 hours ago.',
       'Warning Changes that the journal does not have yet: 3. The oldest has waited 4 hours.',
+      'Warning Messages to webhooks that wait: 5. The oldest has waited 2 hours.',
       'Warning Changes of visibility and erasures in progress: 2.',
     ])
     const links = await card(page, 'Needs attention').getByRole('link').all()
     const hashes = await Promise.all(links.map((link) => link.getAttribute('href')))
-    assert.deepEqual([...new Set(hashes)], ['#health', '#webhooks/failed', '#audit'])
+    assert.deepEqual([...new Set(hashes)], ['#health', '#webhooks/failed', '#webhooks', '#audit'])
+  })
+
+  it('key without the scope metrics says what it does not show', async (t) => {
+    const needed = 'The last run of cron and changes in progress are not shown: the key needs the scope metrics.'
+    const page = await openAdmin(t, app, '', { key: 'anna-key' })
+    await eventually(() => notes(page).then((texts) => texts.includes(needed)), true)
+    const health = await (await fetch(`${app.url}/healthz`)).json()
+    health.configured.bound = ['queue']
+    await page.route('**/healthz', (route) => route.fulfill({ json: health }))
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await eventually(
+      () => notes(page).then((texts) => texts.slice(-2)),
+      [needed, 'The dead-letter queue is in Cloudflare’s dashboard.'],
+    )
   })
 
   it('unavailable store leaves the rest', async (t) => {

@@ -340,12 +340,74 @@ describe('views of the board', () => {
   it('friends are followed members', async (t) => {
     const page = await open(t, {}, `/?view=friends#month&token=${app.token(user)}`)
     await eventually(() => list(page), user)
+    await page.getByText('Follow members to see them here.').waitFor()
     await app.count([{ user, action: 'follow', target: 'm3' }])
     await page.reload()
     await eventually(() => list(page), `m3 ${user}`)
     await page.locator('#kinds').getByRole('link', { name: 'Content' }).click()
     await eventually(() => page.locator('#views').isVisible(), false)
     assert.equal(await page.locator('#board').isVisible(), true)
+  })
+
+  it('tabs select the period, also by the keyboard', async (t) => {
+    await app.count([{ user, action: 'visit', target: '/tabs' }])
+    const page = await open(t, {}, `/?view=around#month&token=${app.token(user)}`)
+    const selected = () => page.locator('#list [role=tab][aria-selected=true]').allInnerTexts()
+    const own = () => page.locator('#list [aria-current] .member').allInnerTexts()
+    await eventually(own, [user])
+    assert.deepEqual(await selected(), ['Month'])
+    const tabs = page.locator('#list [role=tab]:visible')
+    assert.deepEqual(await tabs.allInnerTexts(), ['Day', 'Week', 'Month', 'Year', 'All time'])
+    assert.deepEqual(await violations(page, '.boards'), [])
+    await page.getByRole('tab', { name: 'Day' }).click()
+    await eventually(() => path(page), '/?view=around#day')
+    for (const [key, period, hash] of [
+      ['ArrowLeft', 'All time', 'all'],
+      ['ArrowRight', 'Day', 'day'],
+      ['End', 'All time', 'all'],
+      ['ArrowLeft', 'Year', 'year'],
+      ['Home', 'Day', 'day'],
+    ]) {
+      await page.keyboard.press(key)
+      await eventually(selected, [period])
+      assert.equal(await page.evaluate('document.activeElement.textContent'), period)
+      await eventually(() => path(page), `/?view=around#${hash}`)
+    }
+    await eventually(own, [user])
+    await page.getByRole('button', { name: 'Top' }).click()
+    assert.equal(await path(page), '/#day')
+    assert.equal(await board(page).getAttribute('period'), 'day')
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('members without points in a period read so', async (t) => {
+    const at = instant(Date.now() - DAY)
+    await app.count([{ user, action: 'like', target: 'yesterday', at }])
+    const page = await open(t, {}, `/?view=around#all&token=${app.token(user)}`)
+    await eventually(() => page.locator('#list [aria-current] .member').allInnerTexts(), [user])
+    await page.getByRole('tab', { name: 'Day' }).click()
+    await page.getByText('You have no place on this board yet.').waitFor()
+  })
+
+  it('tabs are those of the deployment', async (t) => {
+    const before = async (page) => {
+      await page.route('**/healthz', (route) =>
+        route.fulfill({ json: { configured: { periods: ['week', 'all'], content_periods: [] } } }),
+      )
+    }
+    const page = await open(t, { before }, `/?view=friends#token=${app.token(user)}`)
+    const tabs = page.locator('#list [role=tab]:visible')
+    await eventually(() => tabs.allInnerTexts(), ['Week', 'All time'])
+  })
+
+  /** A link to a past board shows it to members who prefer another view. */
+  it('past board shows its top', async (t) => {
+    const page = await open(t, {}, `/?view=around#week/2026-01-05&token=${app.token(user)}`)
+    await page.getByRole('button', { name: 'Top', pressed: true }).waitFor()
+    assert.equal(await board(page).isVisible(), true)
+    await page.getByRole('button', { name: 'Around me' }).click()
+    await eventually(() => page.locator('#list').isVisible(), true)
+    await eventually(() => path(page), '/?view=around#week')
   })
 
   it('visitor has no views', async (t) => {

@@ -3,7 +3,8 @@
 /** @import { Context, Texts } from './types.js' */
 /** @typedef {(context: Context, argument: string) => Promise<HTMLElement>} View */
 
-import { $, make } from '../page/dom.js'
+import { $, decoded, make } from '../page/dom.js'
+import { store, stored } from '../page/storage.js'
 import { startTheme } from '../page/theme.js'
 import { directionOf, preferredLanguage, storeLanguage } from '../page/words.js'
 import { Api, ApiError } from './api.js'
@@ -64,15 +65,6 @@ function route() {
   const [name, ...rest] = location.hash.slice(1).split('/')
   const known = Object.hasOwn(VIEWS, name) ? name : 'overview'
   return { name: known, argument: known === name ? decoded(rest.join('/')) : '' }
-}
-
-/** @param {string} text */
-function decoded(text) {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /**
@@ -183,7 +175,7 @@ async function signIn(key, isFirst) {
     if (!(error instanceof ApiError)) throw error
     return signOut(reasonOf(error))
   }
-  sessionStorage.setItem(STORAGE_KEY, key)
+  store(STORAGE_KEY, key, 'session')
   candidate.onRejected = () => signOut(texts.sign_in.rejected)
   api = candidate
   $('sign-in-error').textContent = ''
@@ -202,7 +194,7 @@ function reasonOf({ status, problem }) {
 function signOut(reason) {
   opened.abort()
   api = null
-  sessionStorage.removeItem(STORAGE_KEY)
+  store(STORAGE_KEY, null, 'session')
   $('view').replaceChildren()
   announce('')
   setSignedIn(false)
@@ -216,7 +208,7 @@ async function start() {
   startTheme($('theme'))
   await setLanguage(preferredLanguage())
   $('host').textContent = location.host
-  const key = sessionStorage.getItem(STORAGE_KEY)
+  const key = stored(STORAGE_KEY, 'session')
   if (key) await signIn(key, true)
   else setSignedIn(false)
   document.documentElement.dataset.ready = ''

@@ -4,6 +4,10 @@
 /** @import { Kind } from './search.js' */
 /** @import { Context, Delivery, Health, Status } from './types.js' */
 /** @typedef {{ text: string, href: string, kind: 'warn' | 'bad' }} Item */
+/**
+ * @template Value
+ * @typedef {{ value: Value | null, code?: number }} Answer
+ */
 
 import { make } from '../page/dom.js'
 import { ApiError } from './api.js'
@@ -23,7 +27,7 @@ const TOP = 5
 export async function overviewView(context) {
   const { api, texts, signal } = context
   const health = await api.health(signal)
-  const [items, days, members, targets] = await Promise.all([
+  const [{ items, notes }, days, members, targets] = await Promise.all([
     attention(context, health),
     attempt(context, async () => numberTiles(context, await comparison(context, 7))),
     topCard(context, 'members', texts.overview.members, health.configured?.periods),
@@ -37,7 +41,7 @@ export async function overviewView(context) {
     'div',
     { className: 'overview' },
     heading(texts.sections.overview, refresh),
-    card(texts.overview.attention, list),
+    card(texts.overview.attention, list, ...notes.map(note)),
     days,
     columns(...[members, targets].filter((part) => part !== null)),
   )
@@ -56,15 +60,15 @@ const lineOf = ({ texts }, { text, href, kind }) => ({
 })
 
 /**
- * Returns what the moderator or the operator should look at, worst first.
+ * Returns what the moderator or the operator should look at, worst first, and notes about what else is known or unknown.
  * @param {Context} context
  * @param {Health} health
- * @returns {Promise<Item[]>}
+ * @returns {Promise<{ items: Item[], notes: string[] }>}
  */
 async function attention({ api, texts, format, signal }, health) {
   const words = texts.overview
-  /** @type {[Status | null, { deliveries: Delivery[], next: string | null } | null, string | null]} */
-  const [status, failed, metrics] = await Promise.all([
+  /** @type {[Answer<Status>, Answer<{ deliveries: Delivery[], next: string | null }>, Answer<string>]} */
+  const [{ value: status }, { value: failed }, { value: metrics, code }] = await Promise.all([
     optional(api.get('/v1/status', signal)),
     optional(api.get(`/v1/webhooks/deliveries?state=failed&limit=${FAILED}`, signal)),
     optional(api.request('GET', '/metrics', { signal, isText: true })),
@@ -80,6 +84,7 @@ async function attention({ api, texts, format, signal }, health) {
     add('bad', '#health', [texts.health.states[health.status], detail].filter(Boolean).join(': '))
   }
   if (status && status.store.circuit !== 'closed') add('bad', '#health', texts.health.failing)
+  if (metricOf(metrics, 'journal_up') === 0) add('bad', '#health', words.journal_down)
   if (metricOf(metrics, 'cron_run_success') === 0) add('bad', '#health', words.cron_failed)
   if (failed?.deliveries.length) {
     const count = `${format.number(failed.deliveries.length)}${failed.next ? '+' : ''}`
@@ -88,28 +93,37 @@ async function attention({ api, texts, format, signal }, health) {
   for (const warning of health.warnings) add('warn', '#health', warning)
   const latency = status?.store.latency_ms ?? 0
   if (latency > SLOW) add('warn', '#health', `${texts.health.latency}: ${format.milliseconds(latency)}`)
-  const age = now / 1000 - (metricOf(metrics, 'cron_run_timestamp_seconds') ?? Number.NaN)
+  const ageOf = (/** @type {string} */ name) => now / 1000 - (metricOf(metrics, name) ?? Number.NaN)
+  const age = ageOf('cron_run_timestamp_seconds')
   if (age > LATE) add('warn', '#health', words.cron_late(format.duration(age)))
   const { entries = 0, oldest } = status?.outbox ?? {}
   const waited = (now - Date.parse(oldest ?? '')) / 1000
   if (waited > LATE) add('warn', '#health', words.outbox(format.number(entries), format.duration(waited)))
+  const delay = ageOf('webhook_oldest_timestamp_seconds')
+  const messages = format.number(metricOf(metrics, 'webhook_messages') ?? 0)
+  if (delay > LATE) add('warn', '#webhooks', words.messages(messages, format.duration(delay)))
   const changes = metricOf(metrics, 'pending_changes')
   if (changes) add('warn', '#audit', words.changes(format.number(changes)))
-  return items
+
+  const notes = []
+  if (code === 403) notes.push(words.needs_metrics)
+  if (metrics && !(age > LATE)) notes.push(age >= 0 ? words.cron_ran(format.duration(age)) : words.cron_never)
+  if (health.configured?.bound.includes('queue')) notes.push(words.dead_letters)
+  return { items, notes }
 }
 
 /**
- * Returns null for a request that the service refused or could not answer: the key may lack a scope, or the deployment a
- * binding.
+ * Returns the status in place of the value of a request that the service refused or could not answer: the key may lack a
+ * scope, or the deployment a binding.
  * @template Value
  * @param {Promise<Value>} answer
- * @returns {Promise<Value | null>}
+ * @returns {Promise<Answer<Value>>}
  */
 async function optional(answer) {
   try {
-    return await answer
+    return { value: await answer }
   } catch (error) {
-    if (error instanceof ApiError) return null
+    if (error instanceof ApiError) return { value: null, code: error.status }
     throw error
   }
 }

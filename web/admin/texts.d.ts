@@ -106,6 +106,12 @@ export interface Texts {
     deliveries: (count: string) => string
     outbox: (count: string, age: string) => string
     changes: (count: string) => string
+    messages: (count: string, age: string) => string
+    journal_down: string
+    cron_ran: (age: string) => string
+    cron_never: string
+    needs_metrics: string
+    dead_letters: string
     today: string
     week: string
     members: string

@@ -1,6 +1,6 @@
 // The board of the front page, and its address: #week, #week/2026-11-16, #content/hot, #authors/month, #event/hackathon
 
-import { $, make } from './dom.js'
+import { $, decoded, make } from './dom.js'
 import { words } from './words.js'
 
 /** @typedef {'members' | 'authors' | 'content'} Kind */
@@ -19,7 +19,7 @@ const ATTRIBUTES = ['of', 'period', 'date', 'event']
 export function parseAddress(hash) {
   // A sign-in link has its token there too.
   const parts = hash.replace(/^#|&token=.*/g, '').split('/')
-  if (parts[0] === 'event' && parts[1]) return { of: 'members', period: '', event: decode(parts[1]) }
+  if (parts[0] === 'event' && parts[1]) return { of: 'members', period: '', event: decoded(parts[1]) }
   const kind = KINDS.find((kind) => kind === parts[0])
   const [period, date] = kind ? parts.slice(1) : parts
   if (!PERIOD.test(period ?? '') || (period === 'hot' && kind !== 'content')) return null
@@ -30,15 +30,6 @@ export function parseAddress(hash) {
 export function formatAddress({ of, period, date, event }) {
   if (event) return `#event/${encodeURIComponent(event)}`
   return `#${[of === 'members' ? null : of, period, date].filter(Boolean).join('/')}`
-}
-
-/** @param {string} text */
-function decode(text) {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** The board, the links to its kinds, and the address of the page, which follow each other. */

@@ -41,6 +41,18 @@ export const fill = (text, values) =>
   text.split(/(\{\w+\})/).map((part) => (part.startsWith('{') ? (values[part.slice(1, -1)] ?? part) : part))
 
 /**
+ * Returns a decoded part of an address; the part itself if it is not percent-encoded UTF-8.
+ * @param {string} text
+ */
+export function decoded(text) {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/**
  * Creates a link to the page of a member.
  * @param {{ id: string, name?: string }} user
  */

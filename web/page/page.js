@@ -18,7 +18,14 @@ const TIMEOUT = 4000 // ms until the page is complete without a slow response
 
 const board = $('board')
 const boards = new Boards()
-const views = new Views(memberPeriod)
+const views = new Views({
+  periodOf: memberPeriod,
+  isPast: () => board.hasAttribute('date'),
+  select: (period) => {
+    board.removeAttribute('date')
+    board.setAttribute('period', period)
+  },
+})
 
 /**
  * The responses of the service; null before they arrive.
@@ -66,7 +73,10 @@ function followPeriod() {
   showEvent()
   views.restart()
 }
-new MutationObserver(followPeriod).observe(board, { attributes: true, attributeFilter: ['period', 'of', 'event'] })
+new MutationObserver(followPeriod).observe(board, {
+  attributes: true,
+  attributeFilter: ['period', 'of', 'event', 'date'],
+})
 
 /** Loads the winners of the board's period: other boards, and those of all time, have none. */
 async function loadWinners() {
@@ -100,6 +110,7 @@ async function loadAside() {
   const health = read('/healthz').then(({ body }) => {
     data.configured = body?.configured ?? null
     boards.contentPeriods = data.configured?.content_periods ?? []
+    views.periods = data.configured?.periods ?? []
     return loadWinners()
   })
   const events = isShown('events') ? read('/v1/events') : null

@@ -1,5 +1,7 @@
 // The signed-in member. A site signs its member in with a link: https://…/#token=<user token>
 
+import { store, stored } from './storage.js'
+
 const STORAGE_KEY = 'activity-rank token'
 const MAX_DELAY = 2 ** 31 - 1 // ms of a timer
 
@@ -51,7 +53,7 @@ class Session extends EventTarget {
     if (remaining <= 0) return this.signOut('expired_token')
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#expire(), Math.min(remaining, MAX_DELAY))
-    store(token)
+    store(STORAGE_KEY, token, 'session')
     Object.assign(this, { user: claims.sub, token, notice: null })
     this.#profile = null
     this.dispatchEvent(new Event('change'))
@@ -62,7 +64,7 @@ class Session extends EventTarget {
   /** @param {Notice | null} notice */
   signOut(notice = null) {
     clearTimeout(this.#timer)
-    store(null)
+    store(STORAGE_KEY, null, 'session')
     Object.assign(this, { user: null, token: null, notice })
     this.dispatchEvent(new Event('change'))
   }
@@ -94,7 +96,7 @@ class Session extends EventTarget {
   }
 
   #restore() {
-    const token = stored()
+    const token = stored(STORAGE_KEY, 'session')
     if (token) this.signIn(token)
   }
 
@@ -150,23 +152,5 @@ function claimsOf(token) {
     return typeof sub === 'string' && sub && typeof exp === 'number' ? { sub, exp } : null
   } catch {
     return null
-  }
-}
-
-function stored() {
-  try {
-    return sessionStorage.getItem(STORAGE_KEY)
-  } catch {
-    return null // storage is unavailable
-  }
-}
-
-/** @param {string | null} token */
-function store(token) {
-  try {
-    if (token) sessionStorage.setItem(STORAGE_KEY, token)
-    else sessionStorage.removeItem(STORAGE_KEY)
-  } catch {
-    // Storage is unavailable: signed in until the page is left.
   }
 }

@@ -26,6 +26,8 @@ export interface PageTexts extends Record<PlainText, string> {
     received: Text<[points: number, p: string]>
   }
   now: Record<Period, string>
+  /** Short. */
+  tabs: Record<Period, string>
   /** `{target}`, `{action}` and `{event}` are replaced. */
   why: Record<
     'activity' | 'undo' | 'received' | 'adjustment' | 'event_adjustment' | 'undo_adjustment' | 'undone',

@@ -1,6 +1,7 @@
 // Light or dark: the reader's preference, until they choose the other one.
 
 import { embedded } from './dom.js'
+import { store, stored } from './storage.js'
 
 const STORAGE_KEY = 'activity-rank theme'
 const system = matchMedia('(prefers-color-scheme: dark)')
@@ -10,13 +11,14 @@ const system = matchMedia('(prefers-color-scheme: dark)')
  * @param {HTMLElement} button
  */
 export function startTheme(button) {
-  apply(stored())
+  apply(stored(STORAGE_KEY))
   const isDark = () => (document.documentElement.dataset.theme ?? systemTheme()) === 'dark'
   const show = () => (button.ariaPressed = String(isDark()))
   button.addEventListener('click', () => {
-    const theme = isDark() ? 'light' : 'dark'
-    store(theme === systemTheme() ? null : theme)
-    apply(theme === systemTheme() ? null : theme)
+    const other = isDark() ? 'light' : 'dark'
+    const theme = other === systemTheme() ? null : other
+    store(STORAGE_KEY, theme)
+    apply(theme)
     show()
   })
   system.addEventListener('change', show)
@@ -33,24 +35,5 @@ function apply(theme) {
   for (const element of embedded()) {
     if (theme) element.setAttribute('theme', theme)
     else element.removeAttribute('theme')
-  }
-}
-
-function stored() {
-  try {
-    const theme = localStorage.getItem(STORAGE_KEY)
-    return theme === 'light' || theme === 'dark' ? theme : null
-  } catch {
-    return null // storage is unavailable
-  }
-}
-
-/** @param {string | null} theme */
-function store(theme) {
-  try {
-    if (theme) localStorage.setItem(STORAGE_KEY, theme)
-    else localStorage.removeItem(STORAGE_KEY)
-  } catch {
-    // Storage is unavailable.
   }
 }

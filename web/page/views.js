@@ -3,6 +3,8 @@
 
 import { $, faceOf, make, memberLink } from './dom.js'
 import { session } from './session.js'
+import { store, stored } from './storage.js'
+import { Tabs } from './tabs.js'
 import { number, words } from './words.js'
 
 /** @typedef {'top' | 'around' | 'friends'} View */
@@ -16,26 +18,52 @@ const STORAGE_KEY = 'activity-rank view'
 export class Views {
   /** @type {View} */
   #view = 'top'
-  /** @type {() => string | null} */
-  #periodOf
+  #board
+  #tabs
+  /** @type {string[]} */
+  #periods = []
   /** @type {Entry[] | null} null before they have loaded, or if they cannot be loaded */
   #entries = null
   #isLoaded = false
   #requests = 0
 
-  /** @param {() => string | null} periodOf returns the period of a board of members, none for another board */
-  constructor(periodOf) {
-    this.#periodOf = periodOf
-    const wanted = new URLSearchParams(location.search).get('view') ?? stored()
+  /**
+   * @param {object} board
+   * @param {() => string | null} board.periodOf returns the period of a board of members, none for another board
+   * @param {() => boolean} board.isPast returns whether the board is of a date
+   * @param {(period: string) => void} board.select shows the current board of a period
+   */
+  constructor(board) {
+    this.#board = board
+    this.#tabs = new Tabs($('list-tabs'), $('list-content'), board.select)
+    const wanted = new URLSearchParams(location.search).get('view') ?? stored(STORAGE_KEY)
     this.#view = VIEWS.find((view) => view === wanted) ?? 'top'
     setInterval(() => document.hidden || this.load(), INTERVAL)
   }
 
+  /** @param {string[]} periods of the boards of members */
+  set periods(periods) {
+    this.#periods = periods
+    this.render()
+  }
+
+  get #isOffered() {
+    return Boolean(session.user && this.#board.periodOf())
+  }
+
+  /**
+   * The view that is shown: of a past board, there is only the top.
+   * @returns {View}
+   */
+  get #shown() {
+    return this.#isOffered && !this.#board.isPast() ? this.#view : 'top'
+  }
+
   /** Follows the session, the board and the language. */
   render() {
-    const isOffered = Boolean(session.user && this.#periodOf())
-    const view = isOffered ? this.#view : 'top'
-    $('views').hidden = !isOffered
+    if (!words()) return
+    const view = this.#shown
+    $('views').hidden = !this.#isOffered
     $('list').hidden = view === 'top'
     $('board').hidden = view !== 'top'
     const { views } = words()
@@ -47,18 +75,18 @@ export class Views {
     const focused = [...$('views').children].indexOf(/** @type {Element} */ (document.activeElement))
     $('views').replaceChildren(...buttons)
     buttons[focused]?.focus()
-    if (view !== 'top') this.#renderList()
+    if (view === 'top') $('list-content').replaceChildren()
+    else this.#renderList()
   }
 
   /** Loads the list of the view, if it shows one. */
   async load() {
-    const { user } = session
-    const period = this.#periodOf()
-    if (!user || !period || this.#view === 'top') return
-    const id = encodeURIComponent(user)
-    const path = this.#view === 'around' ? `/users/${id}?around=${AROUND}` : `/users?followed_by=${id}`
+    const view = this.#shown
+    if (view === 'top') return
+    const id = encodeURIComponent(session.user ?? '')
+    const path = view === 'around' ? `/users/${id}?around=${AROUND}` : `/users?followed_by=${id}`
     const request = ++this.#requests
-    const { status, body } = await session.request(`/v1/ranking/${period}${path}`)
+    const { status, body } = await session.request(`/v1/ranking/${this.#board.periodOf()}${path}`)
     if (request !== this.#requests) return
     this.#isLoaded = true
     this.#entries = status === 200 ? (body.around ?? body.entries) : null
@@ -77,46 +105,33 @@ export class Views {
   /** @param {View} view */
   #select(view) {
     this.#view = view
-    store(view)
+    store(STORAGE_KEY, view)
     const url = new URL(location.href)
     if (view === 'top') url.searchParams.delete('view')
     else url.searchParams.set('view', view)
     history.replaceState(null, '', url)
+    if (view !== 'top' && this.#board.isPast()) this.#board.select(this.#board.periodOf() ?? '')
     this.restart()
   }
 
   #renderList() {
-    const { alone, not_loaded, now } = words()
-    if (!this.#isLoaded) return $('list').replaceChildren()
-    const entries = this.#entries
-    if (!entries?.length) {
-      const text = entries ? alone[/** @type {'around' | 'friends'} */ (this.#view)] : not_loaded
-      return $('list').replaceChildren(make('p', { className: 'muted' }, text))
-    }
-    const rows = entries.map(({ rank, score, user }) => {
+    this.#tabs.render(this.#periods, this.#board.periodOf() ?? '')
+    const { alone, not_loaded } = words()
+    const content = $('list-content')
+    content.ariaBusy = String(!this.#isLoaded)
+    // Until the rows are there, the former ones keep their place.
+    if (!this.#isLoaded) return
+    if (!this.#entries) return content.replaceChildren(make('p', { className: 'muted' }, not_loaded))
+    const rows = this.#entries.map(({ rank, score, user }) => {
       const place = make('span', { className: 'rank' }, rank ? number(rank) : '–')
       const row = make('li', {}, place, faceOf(user), memberLink(user), make('b', {}, number(score)))
       if (user.id === session.user) row.ariaCurrent = 'true'
       return row
     })
-    const period = /** @type {keyof typeof now} */ (this.#periodOf())
-    $('list').replaceChildren(make('h2', {}, now[period]), make('ol', { className: 'plain ranks' }, ...rows))
-  }
-}
-
-function stored() {
-  try {
-    return localStorage.getItem(STORAGE_KEY)
-  } catch {
-    return null // storage is unavailable
-  }
-}
-
-/** @param {string} view */
-function store(view) {
-  try {
-    localStorage.setItem(STORAGE_KEY, view)
-  } catch {
-    // Storage is unavailable.
+    content.replaceChildren(make('ol', { className: 'plain ranks' }, ...rows))
+    const view = /** @type {'around' | 'friends'} */ (this.#view)
+    // The member is among their friends.
+    const isAlone = view === 'friends' ? rows.length < 2 : !rows.length
+    if (isAlone) content.append(make('p', { className: 'muted' }, alone[view]))
   }
 }

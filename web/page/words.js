@@ -2,6 +2,7 @@
 
 import { LANGUAGES } from '../languages/index.js'
 import { embedded } from './dom.js'
+import { store, stored } from './storage.js'
 
 /** @import { PageTexts } from './texts.d.ts' */
 
@@ -89,7 +90,7 @@ function isTag(text) {
 
 /** Returns the first language that the reader has selected or set in the browser; English if there is none. */
 export function preferredLanguage() {
-  for (const wanted of [stored(), ...navigator.languages]) {
+  for (const wanted of [stored(STORAGE_KEY), ...navigator.languages]) {
     if (!wanted || !isTag(wanted)) continue
     const { language } = new Intl.Locale(wanted)
     const tag = LANGUAGES.find(
@@ -100,25 +101,11 @@ export function preferredLanguage() {
   return 'en'
 }
 
-function stored() {
-  try {
-    return localStorage.getItem(STORAGE_KEY)
-  } catch {
-    return null // storage is unavailable
-  }
-}
-
 /**
  * Remembers the language that the reader has selected.
  * @param {string} tag
  */
-export function storeLanguage(tag) {
-  try {
-    localStorage.setItem(STORAGE_KEY, tag)
-  } catch {
-    // Storage is unavailable.
-  }
-}
+export const storeLanguage = (tag) => store(STORAGE_KEY, tag)
 
 /**
  * Formats a number or a number of points.

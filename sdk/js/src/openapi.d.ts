@@ -1113,7 +1113,10 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** Get the page of a member */
+        /**
+         * Get the page of a member
+         * @description The title and the description, which other sites show with a link, have what the card of the member says: name, rank, level and current streak.
+         */
         get: operations["getMemberPage"];
         put?: never;
         post?: never;

@@ -69,6 +69,15 @@ pub struct Card {
     pub history: Option<History>,
 }
 
+/// The texts that other sites show with a link to the page of a user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preview {
+    /// The name of the profile, or the id.
+    pub name: String,
+    /// The best rank, the level and the current streak in sentences. Empty for a user without a rank.
+    pub description: String,
+}
+
 /// What a card shows.
 struct Facts<'a> {
     id: &'a str,
@@ -203,6 +212,16 @@ impl CardRequest {
         }
     }
 
+    /// Returns what a page about the user says of them.
+    #[must_use]
+    pub fn preview(&self, card: &Card, config: &Config) -> Preview {
+        let facts = self.facts(card, config);
+        Preview {
+            name: facts.name().to_owned(),
+            description: facts.summary(self.look.lang),
+        }
+    }
+
     fn facts<'a>(&'a self, card: &'a Card, config: &'a Config) -> Facts<'a> {
         let standings = &card.standings;
         let (user, layout) = (&self.days.user, config.layout);
@@ -243,6 +262,28 @@ impl Facts<'_> {
         let mut places = self.places.iter();
         let week = places.find(|(period, _)| *period == Period::Week);
         week.or(self.places.first())
+    }
+
+    /// Returns the rank of the week, or without one the best rank of another period.
+    fn best_standing(&self) -> Option<&(Period, Place)> {
+        let main = self.main_standing();
+        main.filter(|(_, place)| place.rank.is_some()).or_else(|| {
+            let ranked = self.places.iter().filter(|(_, place)| place.rank.is_some());
+            ranked.min_by_key(|(_, place)| place.rank)
+        })
+    }
+
+    /// Returns the best rank, the level and the current streak in sentences; an empty text without a rank.
+    fn summary(&self, lang: Lang) -> String {
+        let Some((period, place)) = self.best_standing() else {
+            return String::new();
+        };
+        let place = lang.place(*period, place);
+        let level = self.level.map(|level| level.name.clone());
+        let streak = self.streak.filter(|streak| streak.current > 0);
+        let streak = streak.map(|streak| lang.streak(streak));
+        let all: Vec<String> = [Some(place), level, streak].into_iter().flatten().collect();
+        all.join(". ")
     }
 
     fn json(&self) -> String {

@@ -181,6 +181,40 @@ fn card_describes_what_it_shows() {
 }
 
 #[test]
+fn preview_has_the_rank_of_the_week_or_the_best_one() {
+    let config = config("Regular");
+    let preview = |card: &Card| request(CardFormat::Json, "", &config).preview(card, &config);
+    let ranked = card(Some("Ada"), Some(3), 57, &config);
+    let expected = Preview {
+        name: "Ada".to_owned(),
+        description: "#3 this week · 57 points. Regular. 1-day streak (best: 1)".to_owned(),
+    };
+    assert_eq!(preview(&ranked), expected);
+
+    let mut earlier = card(None, Some(3), 57, &config);
+    for index in [0, 1] {
+        earlier.standings.slices[index] = Some(BoardSlice::default());
+    }
+    if let Some(slice) = &mut earlier.standings.slices[3] {
+        slice.rows[0].rank = 2;
+    }
+    earlier.history = None;
+    let expected = Preview {
+        name: "42".to_owned(),
+        description: "#2 this year · 57 points. Regular".to_owned(),
+    };
+    assert_eq!(preview(&earlier), expected);
+}
+
+#[test]
+fn preview_without_a_rank_is_empty() {
+    let config = config("Regular");
+    let absent = card(Some("Ada"), None, 0, &config);
+    let preview = request(CardFormat::Json, "", &config).preview(&absent, &config);
+    assert_eq!(preview.description, "");
+}
+
+#[test]
 fn theme_selects_colours() {
     let config = config("Regular");
     let card = card(None, None, 0, &config);

@@ -1381,6 +1381,9 @@ class Operations(ABC):
     ) -> str:
         """Get the page of a member.
 
+        The title and the description, which other sites show with a link, have what the card of the member says: name,
+        rank, level and current streak.
+
         `GET /u/{user}`
         """
         return self._call(
@@ -2871,6 +2874,9 @@ class AsyncOperations(ABC):
         timeout: float | None = None,
     ) -> str:
         """Get the page of a member.
+
+        The title and the description, which other sites show with a link, have what the card of the member says: name,
+        rank, level and current streak.
 
         `GET /u/{user}`
         """
