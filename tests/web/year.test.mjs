@@ -75,7 +75,7 @@ it('member sees what was done on a day', async (t) => {
   const items = page.locator('#day .entries > li')
   await eventually(
     async () => (await items.allInnerTexts()).map((text) => text.split('\n')[0]),
-    ['You commented “late”', 'You liked “early”'],
+    ['You commented on “late”', 'You liked “early”'],
   )
   assert.equal(await page.evaluate('document.activeElement.id'), 'day-title')
   const long = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeZone: 'UTC' }).format(Date.now())

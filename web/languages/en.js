@@ -255,7 +255,7 @@ export const pages = {
       like: 'You liked “{target}”',
       bookmark: 'You bookmarked “{target}”',
       follow: 'You followed {target}',
-      comment: 'You commented “{target}”',
+      comment: 'You commented on “{target}”',
       publish: 'You published “{target}”',
     },
     gifts: {

@@ -1,14 +1,14 @@
 // A year or a month of a member in figures: /u/ada/2026, /u/ada/2026-11. They are those of the boards and of the calendar,
 // so who may not see the calendar sees none.
 
-import { $, make, memberPath } from './dom.js'
+import { $, decoded, make, memberPath } from './dom.js'
 import { recapLinks, recapTitle } from './recaps.js'
 import { read, session } from './session.js'
 import { startPage, titleOf } from './site.js'
 import { date, monthOf, number, words } from './words.js'
 
 const [, , encodedUser, period] = location.pathname.split('/')
-const user = decodeURIComponent(encodedUser)
+const user = decoded(encodedUser)
 const path = `/v1/users/${encodedUser}`
 const kind = period.includes('-') ? 'month' : 'year'
 

@@ -1,6 +1,6 @@
 // The page of a member: climb, year, and what they published; for the member also where their points come from.
 
-import { $, faceOf, make } from './dom.js'
+import { $, decoded, faceOf, make } from './dom.js'
 import { climbOf } from './mine.js'
 import { PagedList } from './paged.js'
 import { startPeek } from './peek.js'
@@ -14,7 +14,7 @@ import { Year } from './year.js'
 const TIMEOUT = 4000 // ms until the page is shown without a slow response
 const PERIODS = /** @type {const} */ (['day', 'week', 'month', 'year', 'all'])
 
-const user = memberOfAddress()
+const user = decoded(location.pathname.replace(/^\/u\//, ''))
 const path = `/v1/users/${encodeURIComponent(user)}`
 
 /** The period of the climb. */
@@ -34,15 +34,6 @@ const targets = new PagedList($('targets-content'), targetItem, (next) =>
 const points = new PagedList($('points-content'), pointItem, (next) =>
   session.request(`${path}/points?limit=20${next ? `&before=${encodeURIComponent(next)}` : ''}`),
 )
-
-function memberOfAddress() {
-  const id = location.pathname.replace(/^\/u\//, '')
-  try {
-    return decodeURIComponent(id)
-  } catch {
-    return id
-  }
-}
 
 const isOwn = () => session.user === user
 
