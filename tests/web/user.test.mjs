@@ -137,7 +137,7 @@ describe('own page', () => {
     await eventually(async () => (await items.count()) > 20, true)
     await page
       .locator('#points')
-      .getByText(/^You commented “comment-1”$/)
+      .getByText(/^You commented on “comment-1”$/)
       .waitFor()
   })
 
