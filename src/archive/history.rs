@@ -8,8 +8,8 @@ use activity_rank_core::error::Error;
 use activity_rank_core::history::HistoryRequest;
 use activity_rank_core::score::Score;
 
-/// Reads the points of a user, hidden or not, on all older days that the archive has, in smallest steps, the latest first: it looks at
-/// all places of the user anyway, and the years of these days are part of the response.
+/// Reads the points of a user, hidden or not, on the older days of a request that the archive has, in smallest steps, the
+/// latest first.
 ///
 /// # Errors
 ///
@@ -21,12 +21,14 @@ pub async fn read_points(
 ) -> Result<Vec<(Date, i64)>, Error> {
     let sql = "SELECT day || ' ' || ABS(score) AS text FROM places JOIN boards ON id = board \
         WHERE user = ?1 AND site = ?2 AND kind = 'd' AND crowd = '' AND done = 1 \
-        AND day <= ?3 ORDER BY day DESC";
+        AND day BETWEEN ?3 AND ?4 ORDER BY day DESC";
+    let (first, last) = request.older_days();
     let shard = config.shard_of(&request.user);
     let values = vec![
         request.user.as_str().into(),
         shard_id(config, shard).into(),
-        request.last_older_day().to_string().into(),
+        first.to_string().into(),
+        last.to_string().into(),
     ];
     let rows = archive.texts(Statement::new(sql, values)).await?;
     let points = rows.iter().filter_map(|row| {

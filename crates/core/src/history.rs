@@ -31,6 +31,8 @@ pub struct HistoryRequest {
     shown: (Date, Date),
     /// Number of days that streaks count.
     kept: i32,
+    /// The first day whose points are read: `years` needs all.
+    oldest: Date,
 }
 
 /// The stored data of a user's last days.
@@ -151,17 +153,20 @@ impl HistoryRequest {
             today,
             shown,
             kept,
+            oldest: Period::Year.first_day(FIRST_YEAR).unwrap_or(today),
         })
     }
 
     /// Returns a request for the days that are kept without an archive. Its streaks are those of all days kept.
     #[must_use]
     pub fn recent(user: &str, config: &Config, today: Date) -> Self {
+        let kept = days_kept(config);
         Self {
             user: user.to_owned(),
             today,
             shown: (today.plus(1 - DAYS), today),
-            kept: days_kept(config),
+            kept,
+            oldest: today.plus(1 - kept),
         }
     }
 
@@ -171,22 +176,29 @@ impl HistoryRequest {
         (0..DAYS).map(move |back| today.plus(-back))
     }
 
-    /// Returns the last of the older days.
+    /// Returns the first and the last of the older days to read; the last precedes the first if none is kept.
     #[must_use]
-    pub fn last_older_day(&self) -> Date {
-        self.today.plus(-DAYS)
+    pub fn older_days(&self) -> (Date, Date) {
+        (self.oldest, self.today.plus(-DAYS))
+    }
+
+    /// Returns the days whose points are known and the points in smallest steps, the latest first.
+    fn points<'a>(&self, history: &'a History) -> impl Iterator<Item = (Date, i64)> + use<'a> {
+        let today = self.today;
+        let recent = (0..).zip(&history.recent).map(move |(back, totals)| {
+            let steps = totals.iter().map(|total| total.steps).sum();
+            (today.plus(-back), steps)
+        });
+        recent.chain(history.older.iter().copied())
     }
 
     /// Returns the points of all days that streaks or the response need in smallest steps, today first.
     fn steps(&self, history: &History) -> Vec<i64> {
         let first = self.shown.0.min(self.today.plus(1 - self.kept));
         let mut days = vec![0; days_between(first, self.today) + 1];
-        for (day, totals) in days.iter_mut().zip(&history.recent) {
-            *day = totals.iter().map(|total| total.steps).sum();
-        }
-        for (date, steps) in &history.older {
-            if let Some(day) = days.get_mut(days_between(*date, self.today)) {
-                *day = *steps;
+        for (date, steps) in self.points(history) {
+            if let Some(day) = days.get_mut(days_between(date, self.today)) {
+                *day = steps;
             }
         }
         days
@@ -206,11 +218,8 @@ impl HistoryRequest {
 
     /// Returns the years of days with points, the latest first.
     fn years(&self, history: &History) -> Vec<String> {
-        let recent = self.dates().zip(&history.recent);
-        let recent =
-            recent.map(|(date, totals)| (date, totals.iter().map(|total| total.steps).sum()));
         let mut years = Vec::new();
-        for (date, steps) in recent.chain(history.older.iter().copied()) {
+        for (date, steps) in self.points(history) {
             let year = Period::Year.id(date);
             if steps > 0 && years.last() != Some(&year) {
                 years.push(year);
@@ -232,12 +241,10 @@ impl HistoryRequest {
         let (first, last) = self.shown;
         let days = (0..)
             .zip(&steps)
-            .map(|(back, steps)| (self.today.plus(-back), back, steps));
-        let days = days
-            .skip_while(|(date, ..)| *date > last)
-            .take_while(|(date, ..)| *date >= first);
-        let days = days.map(|(date, back, steps)| Day {
-            date: date.to_string(),
+            .skip(days_between(last, self.today))
+            .take(days_between(first, last) + 1);
+        let days = days.map(|(back, steps)| Day {
+            date: self.today.plus(-back).to_string(),
             points: Points {
                 steps: *steps,
                 decimals,
