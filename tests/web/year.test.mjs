@@ -99,6 +99,28 @@ it('a day of an earlier year is found in the journal', async (t) => {
   assert.equal(await scrollWidth(page), PHONE.viewport.width)
 })
 
+it('slow answer about another day is dropped', async (t) => {
+  const page = await open(t, 'ada', 'ada')
+  const today = page.locator('activity-heatmap [part~=day][tabindex="0"]')
+  await today.waitFor()
+  let release = () => {}
+  const held = new Promise((resolve) => (release = () => resolve(undefined)))
+  await page.route(new RegExp(`/points\\?limit=10&date=${at(0).slice(0, 10)}`), async (route) => {
+    await held
+    await route.continue()
+  })
+  const isAnswered = page.waitForResponse((response) => response.url().includes(`date=${at(0).slice(0, 10)}`))
+  await today.click()
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('Enter')
+  await eventually(() => page.locator('#day-content').innerText(), 'Nothing yet.')
+  const title = await page.locator('#day-title').innerText()
+  release()
+  await (await isAnswered).finished()
+  assert.equal(await page.locator('#day-content').innerText(), 'Nothing yet.')
+  assert.equal(await page.locator('#day-title').innerText(), title)
+})
+
 it('others see no changes of a day', async (t) => {
   const page = await open(t, 'ada')
   await page.locator('activity-heatmap [part~=day][tabindex="0"]').click()

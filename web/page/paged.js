@@ -15,6 +15,7 @@ export class PagedList {
   #next = null
   #hasFailed = false
   #isLoaded = false
+  #requests = 0 // answers to earlier ones are dropped after the list has been cleared
 
   /**
    * @param {HTMLElement} container
@@ -37,6 +38,7 @@ export class PagedList {
   clear() {
     this.#entries = []
     this.#next = null
+    this.#requests++
     this.#isLoaded = this.#hasFailed = false
     this.#container.replaceChildren()
   }
@@ -68,7 +70,9 @@ export class PagedList {
   }
 
   async #more() {
+    const request = this.#requests
     const { status, body } = await this.#load(this.#next)
+    if (request !== this.#requests) return
     this.#isLoaded = true
     this.#hasFailed = status !== 200
     if (status === 200) {

@@ -11,12 +11,13 @@ const system = matchMedia('(prefers-color-scheme: dark)')
  * @param {HTMLElement} button
  */
 export function startTheme(button) {
-  apply(stored(STORAGE_KEY))
+  const kept = stored(STORAGE_KEY)
+  apply(kept === 'light' || kept === 'dark' ? kept : null)
   const isDark = () => (document.documentElement.dataset.theme ?? systemTheme()) === 'dark'
   const show = () => (button.ariaPressed = String(isDark()))
   button.addEventListener('click', () => {
-    const other = isDark() ? 'light' : 'dark'
-    const theme = other === systemTheme() ? null : other
+    const chosen = isDark() ? 'light' : 'dark'
+    const theme = chosen === systemTheme() ? null : chosen
     store(STORAGE_KEY, theme)
     apply(theme)
     show()

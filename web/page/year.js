@@ -140,8 +140,9 @@ export class Year {
   async #open(day) {
     if (!this.#isOwn) return
     this.#day = day
-    this.#list.clear()
     await this.#list.start()
+    // Another day was opened meanwhile, or another year.
+    if (this.#day !== day) return
     $('day').hidden = false
     this.render()
     $('day-title').focus()
