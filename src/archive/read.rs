@@ -1,15 +1,13 @@
 //! Reads archived boards.
 
 use super::shard_ids;
-use crate::platform::d1::{Database, Rows, Statement};
+use crate::platform::d1::{Columns, Database, FromRow, Rows, Statement};
 use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, BoardSlice, Row};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
 use activity_rank_core::content::id_of_member;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Score;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The complete boards of a name, one of each shard that has it.
@@ -23,13 +21,20 @@ const ORDER: &str = "ORDER BY score DESC, user DESC";
 const ORDER_OF_SHARDS: &str = "ORDER BY score DESC, \
     (SELECT site FROM boards WHERE id = board), user DESC";
 
-#[derive(Deserialize)]
 struct Board {
     total: u64,
     made: i64,
 }
 
-#[derive(Deserialize)]
+impl FromRow for Board {
+    fn from_row(columns: Columns) -> Option<Self> {
+        Some(Self {
+            total: columns.integer(0)?,
+            made: columns.integer(1)?,
+        })
+    }
+}
+
 struct Placement {
     user: String,
     score: u64,
@@ -37,9 +42,14 @@ struct Placement {
     place: Option<u64>,
 }
 
-#[derive(Deserialize)]
-struct Count {
-    count: u64,
+impl FromRow for Placement {
+    fn from_row(mut columns: Columns) -> Option<Self> {
+        Some(Self {
+            user: columns.text(0)?,
+            score: columns.integer(1)?,
+            place: columns.integer(2),
+        })
+    }
 }
 
 /// Reads a board without profiles, and when it was read from Redis. Returns `None` if the archive does
@@ -70,8 +80,8 @@ pub async fn read(
             slice.rows = ranked(decode(&results, 1)?, u64::from(offset), board.kind);
         }
         BoardQuery::Standing { user, .. } => {
-            let counts: Vec<Count> = decode(&results, 1)?;
-            let above = counts.first().map_or(0, |row| row.count);
+            let counts: Vec<i64> = decode(&results, 1)?;
+            let above = counts.first().map_or(0, |count| count.unsigned_abs());
             let mut places: Vec<Placement> = decode(&results, 2)?;
             places.reverse();
             let first = above.saturating_sub(places.len() as u64);
@@ -103,7 +113,7 @@ pub async fn read(
 }
 
 /// Decodes the rows of the statement at an index.
-fn decode<T: DeserializeOwned>(results: &[Rows<'_>], index: usize) -> Result<Vec<T>, Error> {
+fn decode<T: FromRow>(results: &[Rows<'_>], index: usize) -> Result<Vec<T>, Error> {
     results.get(index).map_or(Ok(Vec::new()), Rows::decode)
 }
 

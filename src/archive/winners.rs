@@ -1,20 +1,28 @@
 //! Reads the first users of archived boards.
 
 use super::shard_ids;
-use crate::platform::d1::{Database, Statement};
+use crate::platform::d1::{Columns, Database, FromRow, Statement};
 use activity_rank_core::board::{BoardSlice, PastBoard, Row, WINNERS, WinnersRequest};
 use activity_rank_core::calendar::Date;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Score;
-use serde::Deserialize;
 
-#[derive(Deserialize)]
 struct Board {
     day: String,
     total: u64,
     /// `[[user, score], …]` as JSON.
     places: String,
+}
+
+impl FromRow for Board {
+    fn from_row(mut columns: Columns) -> Option<Self> {
+        Some(Self {
+            day: columns.text(0)?,
+            total: columns.integer(1)?,
+            places: columns.text(2)?,
+        })
+    }
 }
 
 /// Reads the past boards of the archive, newest first, without profiles.

@@ -1,14 +1,13 @@
 //! Writes boards to the archive, page by page.
 
 use super::shard_ids;
-use crate::platform::d1::{Database, Statement};
+use crate::platform::d1::{Columns, Database, FromRow, Statement};
 use activity_rank_core::board::{BoardKind, event_of_board_name, parse_board_name};
 use activity_rank_core::calendar::{Calendar, Instant};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::{Definitions, FINAL_KEPT};
 use activity_rank_store::archive_source::{ArchivePage, BoardState};
-use serde::Deserialize;
 use serde_json::Value;
 
 /// Number of visible users that the archive keeps of a board. It keeps the total of a larger one.
@@ -54,8 +53,7 @@ pub struct ArchivedCopy {
     pub next: u32,
 }
 
-#[derive(Deserialize)]
-struct Row {
+struct ArchivedRow {
     name: String,
     day: String,
     done: u32,
@@ -65,19 +63,18 @@ struct Row {
     next: u32,
 }
 
-#[derive(Deserialize)]
-struct Next {
-    next: i64,
-}
-
-#[derive(Deserialize)]
-struct Name {
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct Count {
-    count: u64,
+impl FromRow for ArchivedRow {
+    fn from_row(mut columns: Columns) -> Option<Self> {
+        Some(Self {
+            name: columns.text(0)?,
+            day: columns.text(1)?,
+            done: columns.integer(2)?,
+            orders: columns.integer(3)?,
+            members: columns.integer(4)?,
+            total: columns.integer(5)?,
+            next: columns.integer(6)?,
+        })
+    }
 }
 
 /// Acquires the lease of a shard's archive. Returns the position in the index where the last run
@@ -90,8 +87,8 @@ pub async fn acquire(archive: &Database, shard: &str, now: Instant) -> Result<Op
     let sql = "INSERT INTO runs (site, until, next) VALUES (?1, ?2, -1) \
          ON CONFLICT (site) DO UPDATE SET until = ?2 WHERE until <= ?3 RETURNING next";
     let values = vec![shard.into(), (now.0 + LEASE).into(), now.0.into()];
-    let rows: Vec<Next> = archive.query(Statement::new(sql, values)).await?;
-    Ok(rows.first().map(|row| row.next))
+    let rows: Vec<i64> = archive.query(Statement::new(sql, values)).await?;
+    Ok(rows.first().copied())
 }
 
 /// Releases the lease, and records when the run began and where the next one continues.
@@ -122,8 +119,8 @@ pub async fn shards_by_last_run(archive: &Database, config: &Config) -> Result<V
     // The key of an element is its index, which is the shard. A shard without a run comes first.
     let sql = "SELECT key AS next FROM json_each(?1) LEFT JOIN runs ON site = value ORDER BY until";
     let statement = Statement::new(sql, vec![shard_ids(config).into()]);
-    let shards: Vec<Next> = archive.query(statement).await?;
-    Ok(shards.into_iter().map(|shard| shard.next as u32).collect())
+    let shards: Vec<i64> = archive.query(statement).await?;
+    Ok(shards.into_iter().map(|shard| shard as u32).collect())
 }
 
 /// Returns at most `limit` names of archived boards of periods, in their order after one. Nothing counts on the board of
@@ -141,8 +138,7 @@ pub async fn archived_names(
     let sql = "SELECT name FROM boards WHERE site = ?1 AND done = 1 AND name > ?2 AND kind <> 'E' \
          ORDER BY name LIMIT ?3";
     let values = vec![shard.into(), after.into(), limit.into()];
-    let rows: Vec<Name> = archive.query(Statement::new(sql, values)).await?;
-    Ok(rows.into_iter().map(|row| row.name).collect())
+    archive.texts(Statement::new(sql, values)).await
 }
 
 /// Returns what the archive has of each of some boards.
@@ -160,7 +156,7 @@ pub async fn read_boards(
     let sql = "SELECT name, day, done, orders, members, total, next FROM boards \
          WHERE site = ?1 AND name IN (SELECT value FROM json_each(?2))";
     let statement = Statement::new(sql, vec![shard.into(), json.into()]);
-    let rows: Vec<Row> = archive.query(statement).await?;
+    let rows: Vec<ArchivedRow> = archive.query(statement).await?;
     let mut archived = vec![ArchivedBoard::default(); boards.len()];
     for row in rows {
         let has_name = |(name, _): &(&str, _)| *name == row.name;
@@ -339,10 +335,12 @@ impl BoardName {
     ) -> Result<bool, Error> {
         let sql = "SELECT COUNT(*) AS count FROM places WHERE board = \
              (SELECT id FROM boards WHERE site = ?1 AND name = ?2 AND done = 0)";
-        let rows: Vec<Count> = archive.query(self.statement(shard, sql, &[])).await?;
+        let rows: Vec<i64> = archive.query(self.statement(shard, sql, &[])).await?;
         let hidden = state.members.saturating_sub(1 + state.total);
         let expected = state.total.min(u64::from(KEPT)) + hidden;
-        Ok(rows.first().is_some_and(|row| row.count == expected))
+        Ok(rows
+            .first()
+            .is_some_and(|count| count.unsigned_abs() == expected))
     }
 
     /// Replaces the complete copy by the one that was written.

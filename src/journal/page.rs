@@ -1,7 +1,7 @@
 //! `GET /v1/journal`: a page of the journal, oldest entry first.
 
 use crate::archive::deployment_id;
-use crate::platform::d1::{Database, Statement};
+use crate::platform::d1::{Columns, Database, FromRow, Statement};
 use activity_rank_core::calendar::Period;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
@@ -9,7 +9,7 @@ use activity_rank_core::object::Object;
 use activity_rank_core::query::Query;
 use activity_rank_store::fingerprint::stamp;
 use activity_rank_store::keys::Keys;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::ops::Range;
 
 /// A request for a page.
@@ -24,11 +24,20 @@ pub struct JournalRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page(Vec<Entry>);
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     n: u64,
     /// The entry as JSON.
     entry: String,
+}
+
+impl FromRow for Entry {
+    fn from_row(mut columns: Columns) -> Option<Self> {
+        Some(Self {
+            n: columns.integer(0)?,
+            entry: columns.text(1)?,
+        })
+    }
 }
 
 /// The lifetimes of what entries wrote, in seconds.

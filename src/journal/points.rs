@@ -1,7 +1,7 @@
 //! Reads what changed a user's points from the journal.
 
 use crate::archive::deployment_id;
-use crate::platform::d1::{Database, Statement};
+use crate::platform::d1::{Columns, Database, FromRow, Statement};
 use activity_rank_core::config::Config;
 use activity_rank_core::content::{id_of_member, member_of_stub};
 use activity_rank_core::error::Error;
@@ -9,7 +9,6 @@ use activity_rank_core::event;
 use activity_rank_core::point_changes::{
     Cause, PointChange, PointsPage, PointsRequest, Source, steps_of_longest_period,
 };
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// When a change happened, in Unix ms. The index `journal_by_time` has the same expression.
@@ -20,12 +19,22 @@ const AT: &str = "CAST(COALESCE(entry ->> 'at', \
 const ALWAYS: (i64, i64) = (-9_000_000_000_000_000, 9_000_000_000_000_000);
 
 /// A row of the table.
-#[derive(Deserialize)]
-struct Row {
+struct Change {
     n: u64,
     at: i64,
     entry: String,
     undone: u32,
+}
+
+impl FromRow for Change {
+    fn from_row(mut columns: Columns) -> Option<Self> {
+        Some(Self {
+            n: columns.integer(0)?,
+            at: columns.integer(1)?,
+            entry: columns.text(2)?,
+            undone: columns.integer(3)?,
+        })
+    }
 }
 
 /// The fields of an entry.
@@ -80,7 +89,7 @@ pub async fn read_points(
         before.into(),
         request.limit.into(),
     ];
-    let mut rows: Vec<Row> = journal.query(Statement::new(&sql, values)).await?;
+    let mut rows: Vec<Change> = journal.query(Statement::new(&sql, values)).await?;
     let more = rows.len() > request.limit as usize;
     rows.truncate(request.limit as usize);
     let unexpected = || Error::StoreUnavailable("unexpected entry of the journal".to_owned());
@@ -102,7 +111,7 @@ fn parse_position(text: &str) -> Option<(i64, i64)> {
     Some((at.parse().ok()?, n.parse().ok()?))
 }
 
-fn decode(row: &Row) -> Option<PointChange> {
+fn decode(row: &Change) -> Option<PointChange> {
     let fields = Fields(serde_json::from_slice(row.entry.as_bytes()).ok()?);
     let at = row.at;
     if fields.text("did") == "receive" {

@@ -1,16 +1,27 @@
 //! D1 databases: the bindings `ARCHIVE` and `JOURNAL`.
+//!
+//! Statements and rows pass as JSON. The `worker` crate decodes rows by `serde-wasm-bindgen`, a second decoder beside that of
+//! JSON, which the Worker needs anyway.
 
 use super::budget::{Budget, Cost};
+use super::env::is_bound;
+use super::message;
 use activity_rank_core::error::Error;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::Serialize;
 use serde_json::Value;
 use std::rc::Rc;
 use wasm_bindgen::JsValue;
-use worker::{D1Database, D1Result, Env};
+use wasm_bindgen::prelude::wasm_bindgen;
+use worker::Env;
+
+#[wasm_bindgen(raw_module = "platform/d1.js")]
+extern "C" {
+    #[wasm_bindgen(catch)]
+    async fn run(binding: &str, statements: &str) -> Result<JsValue, JsValue>;
+}
 
 /// One SQL statement with the values of `?1`, `?2` and so on.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Statement {
     sql: String,
     /// The values in the order of their numbers.
@@ -33,35 +44,28 @@ impl Statement {
 /// A database.
 pub struct Database {
     name: &'static str,
-    binding: D1Database,
     budget: Option<Rc<Budget>>,
 }
 
 /// The rows of one statement.
 pub struct Rows<'a> {
     database: &'a Database,
-    result: D1Result,
+    /// A JSON array.
+    json: String,
 }
 
 impl Database {
     /// Returns the database of a binding; `None` if it is not bound.
     #[must_use]
     pub fn bound(env: &Env, name: &'static str) -> Option<Self> {
-        let binding = env.d1(name).ok()?;
-        Some(Self {
-            name,
-            binding,
-            budget: None,
-        })
+        is_bound(env, name).then_some(Self { name, budget: None })
     }
 
     /// Returns a database that refuses every statement.
     #[cfg(test)]
     pub fn refusing() -> Self {
-        use wasm_bindgen::JsCast;
         Self {
             name: "TEST",
-            binding: JsValue::NULL.unchecked_into(),
             budget: Some(Budget::new(Cost::default())),
         }
     }
@@ -83,17 +87,13 @@ impl Database {
         if let Some(budget) = &self.budget {
             budget.spend(Cost::new(1, statements.len() as u32))?;
         }
-        let mut prepared = Vec::new();
-        for Statement { sql, values } in statements {
-            let values: Vec<JsValue> = values.iter().map(to_js).collect();
-            let bound = self.binding.prepare(sql).bind(&values);
-            prepared.push(bound.map_err(|error| self.error(&error.to_string()))?);
-        }
-        let results = self.binding.batch(prepared).await;
-        let results = results.map_err(|error| self.error(&error.to_string()))?;
-        let rows = results.into_iter().map(|result| Rows {
+        let json = serde_json::to_string(statements).unwrap_or_default();
+        let rows = run(self.name, &json).await;
+        let rows = rows.map_err(|error| self.error(&message(&error)))?;
+        let rows = rows.as_string().unwrap_or_default();
+        let rows = rows.lines().map(|json| Rows {
             database: self,
-            result,
+            json: json.to_owned(),
         });
         Ok(rows.collect())
     }
@@ -103,7 +103,7 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::StoreUnavailable`] if the database fails or returns other columns.
-    pub async fn query<T: DeserializeOwned>(&self, statement: Statement) -> Result<Vec<T>, Error> {
+    pub async fn query<T: FromRow>(&self, statement: Statement) -> Result<Vec<T>, Error> {
         let rows = self.run(&[statement]).await?;
         rows.first().map_or(Ok(Vec::new()), Rows::decode)
     }
@@ -123,41 +123,69 @@ impl Database {
     }
 }
 
-/// A row of one column.
-#[derive(Deserialize)]
-struct Text {
-    text: String,
+/// The columns of a row, in the order of its statement.
+pub struct Columns(Vec<Value>);
+
+impl Columns {
+    /// Takes the text of a column; `None` for another value.
+    pub fn text(&mut self, column: usize) -> Option<String> {
+        match self.0.get_mut(column).map(Value::take) {
+            Some(Value::String(text)) => Some(text),
+            Some(_) | None => None,
+        }
+    }
+
+    /// Returns the integer of a column; `None` for another value, and for one outside the range of the type.
+    pub fn integer<T: TryFrom<i64>>(&self, column: usize) -> Option<T> {
+        T::try_from(self.0.get(column)?.as_i64()?).ok()
+    }
+}
+
+/// A value that a row holds.
+pub trait FromRow: Sized {
+    /// Decodes a row; returns `None` for one with other columns.
+    fn from_row(columns: Columns) -> Option<Self>;
+}
+
+/// The first column.
+impl FromRow for String {
+    fn from_row(mut columns: Columns) -> Option<Self> {
+        columns.text(0)
+    }
+}
+
+/// The first column.
+impl FromRow for i64 {
+    fn from_row(columns: Columns) -> Option<Self> {
+        columns.integer(0)
+    }
 }
 
 impl Rows<'_> {
-    /// Returns the column `text` of each row. A type of its own for each query would take more space in
-    /// the wasm.
+    /// Returns the first column of each row, a text.
     ///
     /// # Errors
     ///
-    /// [`Error::StoreUnavailable`] for other columns.
+    /// As [`Self::decode`].
     pub fn texts(&self) -> Result<Vec<String>, Error> {
-        let rows: Vec<Text> = self.decode()?;
-        Ok(rows.into_iter().map(|row| row.text).collect())
+        self.decode()
     }
 
-    /// Decodes the rows by the names of their columns.
+    /// Decodes the rows.
     ///
     /// # Errors
     ///
     /// [`Error::StoreUnavailable`] for other columns.
-    pub fn decode<T: DeserializeOwned>(&self) -> Result<Vec<T>, Error> {
-        let rows = self.result.results();
-        rows.map_err(|error| self.database.error(&error.to_string()))
-    }
-}
-
-/// Converts a value to what D1 binds: numbers are doubles, because D1 has no 64-bit integers.
-fn to_js(value: &Value) -> JsValue {
-    match value {
-        Value::Null | Value::Array(_) | Value::Object(_) => JsValue::NULL,
-        Value::Bool(flag) => JsValue::from_bool(*flag),
-        Value::Number(number) => JsValue::from_f64(number.as_f64().unwrap_or(f64::NAN)),
-        Value::String(text) => JsValue::from_str(text),
+    pub fn decode<T: FromRow>(&self) -> Result<Vec<T>, Error> {
+        let unexpected = || self.database.error("unexpected row");
+        let Ok(Value::Array(rows)) = serde_json::from_str(&self.json) else {
+            return Err(unexpected());
+        };
+        let row = |row| match row {
+            Value::Array(columns) => T::from_row(Columns(columns)),
+            _ => None,
+        };
+        let rows: Option<Vec<T>> = rows.into_iter().map(row).collect();
+        rows.ok_or_else(unexpected)
     }
 }
