@@ -217,6 +217,8 @@ pub struct RequestContext<'a> {
     pub deployment: &'a Deployment,
     /// The request.
     pub request: &'a Request,
+    /// The account by which the path names a member; empty if it names the member.
+    pub account: &'a str,
 }
 
 impl<'a> RequestContext<'a> {
@@ -230,6 +232,7 @@ impl<'a> RequestContext<'a> {
             app,
             deployment: app.deployment()?,
             request,
+            account: "",
         })
     }
 

@@ -176,6 +176,7 @@ impl Request {
 }
 
 /// A body declared as JSON; `None` if it is not UTF-8.
+#[derive(Clone, Copy)]
 pub struct Body<'a>(Option<&'a str>);
 
 impl Body<'_> {

@@ -115,6 +115,17 @@ impl Response {
         }
     }
 
+    /// Adds to a JSON object that the user of the path is an account of a member.
+    #[must_use]
+    pub fn with_account_of(mut self, member: &str) -> Self {
+        let mut headers = self.headers.iter();
+        let is_json = headers.any(|(_, value)| value == "application/json");
+        if let Some(rest) = self.body.strip_prefix('{').filter(|_| is_json) {
+            self.body = format!("{{\"account_of\":\"{member}\",{rest}");
+        }
+        self
+    }
+
     /// Returns 204.
     #[must_use]
     pub fn no_content() -> Self {
@@ -149,6 +160,8 @@ impl Response {
             Error::InvalidRequest(..)
             | Error::Forbidden(_)
             | Error::NotFound(_)
+            | Error::AccountOf(_)
+            | Error::AccountConflict(_)
             | Error::AuthorConflict(_)
             | Error::EventConflict(_)
             | Error::TooLarge(_)

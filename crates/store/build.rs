@@ -8,8 +8,9 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 30] = [
+const SCRIPTS: [(&str, &[&str]); 31] = [
     ("ABOVE", &["above"]),
+    ("ACCOUNT", &["journal", "integers", "audit", "account"]),
     ("ADJUST", &["integers", "score", "user", "adjust"]),
     ("ARCHIVE_PAGE", &["order", "archive_page"]),
     ("ARCHIVE_STATES", &["order", "archive_states"]),
@@ -77,7 +78,8 @@ const SCRIPTS: [(&str, &[&str]); 30] = [
 const FIRST: &str = "users";
 
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 13] = [
+const WRITING: [&str; 14] = [
+    "ACCOUNT",
     "ADJUST",
     "COUNT",
     "DEFINE",

@@ -29,6 +29,7 @@
 //! | `reason`, `actor` | the reason of an adjustment; the actor as the audit log stores it, only in entries of adjustments and their undos. Here and below, old entries lack `actor` |
 //! | `applied` | the points by which each board changed, in the order of its periods for all users and then for each group, between `/`: one number if all are equal, and nothing for an undo that found nothing. Old entries lack it |
 //! | `counted`, `gave` | of an undo: the instant and the points of the record that it undoes; empty for an undo that found nothing. Old entries lack them |
+//! | `account` | the number of the account of the user that sent it; only in entries of activity by an account |
 //! | `received` | with boards of content: the end of the active record, such as `2wa;17;1`, which says what others receive, or lose by an undo; empty for none, and in old entries of an undo |
 //!
 //! | field | in entries of `receive`: points that others receive, or that an undo takes back |
@@ -52,6 +53,7 @@
 //! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason`, `actor`; `author` (not in the table): with several shards that of a deleted target |
 //! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason`, `changed`: one or two of `hide`, `unhide`, `freeze`, `unfreeze`; old entries lack it; `actor` |
 //! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty), `actor` (if it changed) |
+//! | `account` | `now`, `user`, `of` (the member of whom the user is an account from then on; empty if it leaves), `number` (of the account; empty if it leaves), `actor` |
 //! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua`; `recount`: `1` if this definition holds for all entries before too, empty if not. Old entries lack it. The command line writes the entry of a recount to the outbox |
 //! | `recount` | of earlier versions: the beginning of a recount of an event |
 //! | `rules` | `now`, `rules`: a recount of the shard's entries before, with what each action gives as JSON: from an instant in Unix ms, or null for all time before, `points` and `received` in smallest steps. The command line writes it to the outbox |

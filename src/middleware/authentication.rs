@@ -5,7 +5,7 @@ use crate::app::{App, RequestContext};
 use crate::platform::crypto;
 use crate::request::Request;
 use activity_rank_core::caller::Caller;
-use activity_rank_core::config::{Config, Tokens};
+use activity_rank_core::config::Tokens;
 use activity_rank_core::error::Error;
 use activity_rank_core::token::Token;
 use activity_rank_core::token::keys::{self, Key};
@@ -22,7 +22,7 @@ use activity_rank_core::token::keys::{self, Key};
 /// these over a limit.
 pub async fn authenticate(context: RequestContext<'_>) -> Result<Caller, Error> {
     let RequestContext { app, request, .. } = context;
-    let caller = identify(request, &context.deployment.config).await;
+    let caller = identify(context, request.bearer()).await;
     match &caller {
         Ok(caller @ Caller::User(_)) if !request.is_read() => {
             let user = caller.write_limit_key().unwrap_or_default();
@@ -63,10 +63,19 @@ pub async fn limit_public_read(app: &App, request: &Request) -> Result<(), Error
 ///
 /// As [`authenticate`], but for the rate limits.
 pub async fn authenticate_counted(context: RequestContext<'_>) -> Result<Caller, Error> {
-    identify(context.request, &context.deployment.config).await
+    identify(context, context.request.bearer()).await
 }
 
-async fn identify(request: &Request, config: &Config) -> Result<Caller, Error> {
+/// Returns the caller whom credentials prove.
+///
+/// # Errors
+///
+/// As [`authenticate_counted`].
+pub async fn identify(
+    context: RequestContext<'_>,
+    credentials: Option<&str>,
+) -> Result<Caller, Error> {
+    let (request, config) = (context.request, &context.deployment.config);
     let services = !config.service_keys.is_empty();
     let users = config.tokens.are_enabled();
     let expected = match (services, users) {
@@ -77,7 +86,7 @@ async fn identify(request: &Request, config: &Config) -> Result<Caller, Error> {
             "Neither service keys nor user tokens are configured, so this request is never allowed."
         }
     };
-    let credentials = request.bearer().filter(|_| services || users);
+    let credentials = credentials.filter(|_| services || users);
     let credentials = credentials.ok_or(Error::Unauthenticated(expected))?;
     if let Some(service) = config.service_keys.find(credentials) {
         return Ok(Caller::Service(service.clone()));

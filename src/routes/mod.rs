@@ -1,5 +1,6 @@
 //! Handlers, one file for each resource: parse the request, call the store, render the response.
 
+mod accounts;
 mod activity;
 mod array;
 mod card;

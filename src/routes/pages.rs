@@ -223,7 +223,7 @@ pub async fn manifest(context: RequestContext<'_>) -> Result<Response, Error> {
 /// the store is unavailable.
 async fn preview_of(context: RequestContext<'_>, user: &str) -> Result<Preview, Error> {
     let known = match card::preview(context, user).await {
-        Err(error @ Error::InvalidRequest(..)) => return Err(error),
+        Err(error @ (Error::InvalidRequest(..) | Error::AccountOf(_))) => return Err(error),
         Err(Error::NotFound(_)) => None,
         Err(error) => {
             log::failure(context.request, &error);

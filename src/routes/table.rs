@@ -1,9 +1,10 @@
 //! The routes: path, methods, who may call, which responses are shared, and what handles them.
 
 use super::pages::Page;
+use super::users::may_see_hidden;
 use super::{
-    activity, card, digest, events, health, journal, live, metrics, moderation, pages, points,
-    ranking, standings, stats, status, targets, users, webhooks,
+    accounts, activity, card, digest, events, health, journal, live, metrics, moderation, pages,
+    points, ranking, standings, stats, status, targets, users, webhooks,
 };
 use crate::app::{App, RequestContext};
 use crate::middleware::authentication::{authenticate, limit_public_read};
@@ -14,6 +15,7 @@ use activity_rank_core::caller::Caller;
 use activity_rank_core::card::CardFormat;
 use activity_rank_core::digest::FeedFormat;
 use activity_rank_core::error::Error;
+use activity_rank_store::profiles;
 use percent_encoding::percent_decode_str;
 use std::pin::Pin;
 
@@ -63,6 +65,9 @@ pub enum Handler {
 }
 
 const GET: &str = "GET";
+
+/// The parameter of paths that names a user.
+const USER: &str = "{user}";
 
 /// Returns routes from lines of pattern, sharing, and for each method the kind of handler and its call.
 macro_rules! routes {
@@ -229,6 +234,11 @@ pub const ROUTES: &[Route] = routes! {
         GET Authenticated |c, [user, _], caller| moderation::get_state(c, user, caller);
         PUT WithBody |c, [user, _], caller, body| moderation::put_state(c, user, caller, body);
     }
+    "/v1/users/{user}/account" None {
+        GET Authenticated |c, [user, _], caller| accounts::get(c, user, caller);
+        PUT WithBody |c, [user, _], caller, body| accounts::put(c, user, caller, body);
+        DELETE Authenticated |c, [user, _], caller| accounts::delete(c, user, caller);
+    }
     "/v1/users/{user}/adjustments" None {
         POST WithBody |c, [user, _], caller, body| moderation::adjust(c, user, caller, body);
     }
@@ -338,22 +348,67 @@ impl Handler {
         if let Self::Public(_) | Self::Unconfigured(_) = self {
             limit_public_read(app, request).await?;
         }
-        let context = || RequestContext::new(app, request);
-        match self {
-            Self::Unconfigured(handle) => handle(app, request),
-            Self::File(handle) | Self::Public(handle) => handle(context()?, values),
-            Self::Identified(handle) => {
-                let context = context()?;
-                handle(context, values, authenticate(context).await)
-            }
-            Self::Authenticated(handle) => {
-                let context = context()?;
-                handle(context, values, authenticate(context).await?)
-            }
-            Self::WithBody(handle) => {
-                let (context, body) = (context()?, request.body()?);
-                handle(context, values, authenticate(context).await?, body)
-            }
+        if let Self::Unconfigured(handle) = self {
+            return handle(app, request).await;
+        }
+        let context = RequestContext::new(app, request)?;
+        let body = match self {
+            Self::WithBody(_) => Some(request.body()?),
+            _ => None,
+        };
+        let caller = match self {
+            Self::Identified(_) => Some(authenticate(context).await),
+            Self::Authenticated(_) | Self::WithBody(_) => Some(Ok(authenticate(context).await?)),
+            Self::Unconfigured(_) | Self::File(_) | Self::Public(_) => None,
+        };
+        let member = match self.run(context, values, caller.clone(), body).await {
+            Err(Error::AccountOf(member)) => member,
+            result => return result,
+        };
+        // The handler has changed nothing.
+        let index = request
+            .route
+            .split('/')
+            .filter(|part| part.starts_with('{'));
+        let index = index.take_while(|part| *part != USER).count();
+        let (mut values, account) = (values.clone(), values.get(index).cloned());
+        let account = account.unwrap_or_default();
+        if let Some(user) = values.get_mut(index) {
+            user.clone_from(&member);
+        }
+        let context = RequestContext {
+            account: &account,
+            ..context
+        };
+        // Others do not learn the id of a hidden member.
+        let flags = profiles::read_flags(context.deployment, &[&member]).await?;
+        if flags.iter().any(|flags| flags.is_hidden()) && !may_see_hidden(context, &member).await {
+            return Err(Error::NotFound(format!(
+                "The user {account} has no profile."
+            )));
+        }
+        let caller = caller.map(|caller| Ok(caller?.acting_for(&account, &member)));
+        let response = self.run(context, &values, caller, body).await?;
+        Ok(response.with_account_of(&member))
+    }
+
+    /// Runs the function, with a caller and a body if its kind needs them.
+    async fn run(
+        self,
+        context: RequestContext<'_>,
+        values: &Values,
+        caller: Option<Result<Caller, Error>>,
+        body: Option<Body<'_>>,
+    ) -> Result<Response, Error> {
+        let none = || Err(Error::Unauthenticated(""));
+        let caller = caller.unwrap_or_else(none);
+        match (self, body) {
+            (Self::Unconfigured(handle), _) => handle(context.app, context.request),
+            (Self::File(handle) | Self::Public(handle), _) => handle(context, values),
+            (Self::Identified(handle), _) => handle(context, values, caller),
+            (Self::Authenticated(handle), _) => handle(context, values, caller?),
+            (Self::WithBody(handle), Some(body)) => handle(context, values, caller?, body),
+            (Self::WithBody(_), None) => return Err(Error::UnsupportedMediaType),
         }
         .await
     }

@@ -16,7 +16,7 @@ use activity_rank_core::history::{Access, HistoryRequest, is_public};
 use activity_rank_core::id::is_id;
 use activity_rank_core::profile::{NamedProfile, Profile};
 use activity_rank_store::deployment::Deployment;
-use activity_rank_store::{erasure, history, profiles};
+use activity_rank_store::{accounts, erasure, history, profiles};
 use serde_json::Value;
 
 /// `GET` of one user.
@@ -37,7 +37,9 @@ pub async fn get_profile(context: RequestContext<'_>, user: &str) -> Result<Resp
 pub async fn may_see_hidden(context: RequestContext<'_>, user: &str) -> bool {
     match authenticate_counted(context).await {
         Ok(Caller::Service(_)) => true,
-        Ok(Caller::User(member)) => member.is_some_and(|member| member.id == user),
+        Ok(Caller::User(member)) => {
+            member.is_some_and(|member| member.id == user || member.id == context.account)
+        }
         Err(_) => false,
     }
 }
@@ -181,7 +183,17 @@ pub async fn erase(
     let user = context.request.path_user(user)?;
     caller.must_be_service(Scope::Admin)?;
     let (actor, now) = (caller.actor(), context.request.now);
-    erasure::erase(context.deployment, &user, actor.as_ref(), now).await?;
-    hiding::erase(context, &user).await?;
+    let deployment = context.deployment;
+    let known = accounts::read(deployment, &user).await?;
+    // Each account leaves before it is erased: its member keeps no trace of it.
+    let listed = known.list().map(|(_, account)| (account, Some(&*user)));
+    let member = known.member().map(|(_, member)| member);
+    for (user, member) in listed.chain([(&*user, member)]) {
+        if let Some(member) = member {
+            accounts::detach(deployment, user, member, actor.as_ref(), now).await?;
+        }
+        erasure::erase(deployment, user, actor.as_ref(), now).await?;
+        hiding::erase(context, user).await?;
+    }
     Ok(Response::no_content())
 }

@@ -121,13 +121,14 @@ fn about_entry(kind: &str, data: Value, shard: u32, entry: &OutboxEntry) -> Vec<
     message
 }
 
-/// Returns the kinds of messages about what moderators did.
+/// Returns the kinds of messages about what moderators did, and about a joined account.
 fn moderation_kinds(entry: &OutboxEntry) -> impl Iterator<Item = &'static str> {
     let is_adjustment = entry.field("action") == "adjust" && !entry.field("applied").is_empty();
     let changes = match entry.field("did") {
         "moderate" => entry.field("changed"),
         "moderate-target" => entry.field("verb"),
         "erase" => "erase",
+        "account" if !entry.field("of").is_empty() => "join",
         "adjust" | "undo" if is_adjustment => "adjust",
         _ => "",
     };
@@ -138,6 +139,7 @@ fn moderation_kinds(entry: &OutboxEntry) -> impl Iterator<Item = &'static str> {
         "unfreeze" => Some("moderation.unfrozen"),
         "adjust" => Some("moderation.adjusted"),
         "erase" => Some("moderation.erased"),
+        "join" => Some("member.joined"),
         _ => None,
     })
 }

@@ -32,6 +32,8 @@ const VIEW: &str = "json_object('id', id, 'type', kind, 'endpoint', substr(endpo
 const DATA: &str = "'' || CASE WHEN kind = 'journal.lagging' \
     THEN json_object('oldest', strftime('%Y-%m-%dT%H:%M:%SZ', data / 1000, 'unixepoch')) \
     WHEN entry ->> 'did' = 'erase' THEN json_object('user', NULL) \
+    WHEN kind = 'member.joined' THEN json_object('user', json_object('id', nullif(entry ->> 'of', '')), \
+    'account', json_object('id', entry ->> 'user')) \
     WHEN kind NOT GLOB 'moderation.*' THEN data \
     WHEN entry ->> 'target' <> '' THEN json_object('target', json_object('id', \
     substr(entry ->> 'target', 1 + (entry ->> 'target' GLOB '##*'))), 'reason', entry ->> 'reason') \

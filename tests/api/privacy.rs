@@ -23,13 +23,14 @@ const OWNERS: [&str; 8] = [
 ];
 
 /// Routes of one member: `{}` is the member.
-const PRIVATE: [&str; 6] = [
+const PRIVATE: [&str; 7] = [
     "/v1/users/{}/activity",
     "/v1/users/{}/points",
     "/v1/users/{}/standings?movement=true",
     "/v1/users/{}/standings?friends=true",
     "/v1/ranking/day/users?followed_by={}",
     "/v1/users/{}/moderation",
+    "/v1/users/{}/account",
 ];
 const PUBLIC: [&str; 12] = [
     "/v1/users/{}",
@@ -103,6 +104,7 @@ fn private_status(route: &str, caller: &str, owner: &str) -> u16 {
         _ if is_calendar => 200,
         "anonymous" => 401,
         _ if route.ends_with("/moderation") => 403,
+        "service" if route.ends_with("/account") => 403,
         "owner" | "service" => 200,
         _ => 403,
     }

@@ -32,6 +32,7 @@ fn routes() -> Vec<(&'static [Scope], Method, &'static str, Value)> {
     let standings = "/v1/users/42/standings";
     let ada = json!({"name": "Ada"});
     let profiles = json!([{"id": "42", "name": "Ada"}, {}]);
+    let account = "/v1/users/42/account";
     let (state, adjustments) = ("/v1/users/42/moderation", "/v1/users/42/adjustments");
     let (from, to) = ("9000-01-01T00:00:00Z", "9000-01-02T00:00:00Z");
     let event = json!({"title": "Hackathon", "from": from, "to": to});
@@ -58,6 +59,9 @@ fn routes() -> Vec<(&'static [Scope], Method, &'static str, Value)> {
         (&[Scope::Profiles], Method::PUT, "/v1/users", json!([])),
         (&[Scope::Admin], Method::PUT, state, moderation(true, false)),
         (&[Scope::Admin], Method::GET, state, Value::Null),
+        (&[Scope::Admin], Method::GET, account, Value::Null),
+        (&[Scope::Admin], Method::PUT, account, json!({"of": "9"})),
+        (&[Scope::Admin], Method::DELETE, account, Value::Null),
         (&[Scope::Admin], Method::POST, adjustments, adjustment),
         (&[Scope::Admin], Method::GET, "/v1/moderation", Value::Null),
         (&[Scope::Admin], Method::GET, "/v1/status", Value::Null),

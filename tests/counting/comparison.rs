@@ -30,6 +30,8 @@ pub struct Setup {
     pub events: bool,
     /// Whether there is a journal, so that events can be counted again.
     pub journal: bool,
+    /// Whether each user has accounts, which send half of the requests.
+    pub accounts: bool,
 }
 
 impl Setup {
@@ -48,6 +50,7 @@ impl Setup {
             content_periods: &[],
             events: false,
             journal: false,
+            accounts: false,
         }
     }
 
@@ -113,6 +116,9 @@ pub struct Comparison {
     pub outcome_counts: BTreeMap<&'static str, usize>,
     decimals: u32,
     service: Service,
+    /// The accounts that are joined, if users have accounts.
+    joined: Option<BTreeSet<String>>,
+    steps: usize,
 }
 
 /// The Worker. Plain workerd has no database for a journal.
@@ -182,6 +188,8 @@ impl Comparison {
             outcome_counts: BTreeMap::new(),
             decimals: setup.decimals,
             service: worker,
+            joined: setup.accounts.then(BTreeSet::new),
+            steps: 0,
         }
     }
 
@@ -204,13 +212,20 @@ impl Comparison {
             Request::Recount(id, event, preview) => return self.recount(id, event, *preview).await,
             Request::One(_) | Request::Array(_) | Request::ByMember(..) => {}
         }
+        let senders = self.senders(request).await;
+        let sender = |user: &str| senders.get(user).cloned().unwrap_or(user.to_owned());
         let caller = match request {
-            Request::ByMember(user, _) => self.api.with_key(&hs256(&claims(user.as_str()))),
+            Request::ByMember(user, _) => self.api.with_key(&hs256(&claims(sender(user)))),
             _ => self.api.clone(),
         };
+        let mut body = request.json();
+        for item in body.as_array_mut().map_or(&mut [][..], Vec::as_mut_slice) {
+            set_sender(item, &sender);
+        }
+        set_sender(&mut body, &sender);
         self.avoid_boundaries().await;
         let first = now() - SLACK;
-        let response = caller.post("/v1/activity", &request.json()).await;
+        let response = caller.post("/v1/activity", &body).await;
         let now = since(first);
         for item in request.items() {
             if let Item::Activity(activity) = item {
@@ -247,6 +262,27 @@ impl Comparison {
         let touched: Vec<_> = touched.into_iter().collect();
         self.compare_boards(&touched)?;
         self.compare_content().await
+    }
+
+    /// Returns the account that sends every other request of one user in the user's place, by the user. Joins it first.
+    async fn senders(&mut self, request: &Request) -> BTreeMap<String, String> {
+        self.steps += 1;
+        let users = request.items().iter().filter_map(|item| match item {
+            Item::Activity(Activity { user, .. }) => Some(user),
+            Item::Invalid(..) => None,
+        });
+        let users: BTreeSet<&String> = users.collect();
+        let joined = self.joined.as_mut().filter(|_| self.steps % 2 == 1);
+        let (Some(joined), Some(user), 1) = (joined, users.first(), users.len()) else {
+            return BTreeMap::new();
+        };
+        let account = format!("{user}@{}", self.steps % 5);
+        if joined.insert(account.clone()) {
+            let path = format!("/v1/users/{}/account", encoded(&account));
+            let response = self.api.put(&path, &json!({ "of": user })).await;
+            response.assert_status(200);
+        }
+        [((*user).clone(), account)].into()
     }
 
     /// Returns the indexes of items in the order in which they are applied: one call for each user, in the order of the
@@ -288,6 +324,9 @@ impl Comparison {
             return Err(format!("DELETE {user}: {status} {text}"));
         }
         let erased = since(first);
+        if let Some(joined) = &mut self.joined {
+            joined.retain(|account| !account.starts_with(&format!("{user}@")));
+        }
         self.model.erase(user, erased);
         if self.model.erasures.is_some() {
             wait_for(Some(erased.last)).await;
@@ -687,5 +726,17 @@ fn without_problem_texts(body: &Value) -> Value {
             .collect(),
         Value::Array(items) => items.iter().map(without_problem_texts).collect(),
         other => other.clone(),
+    }
+}
+
+/// Sets the user of an activity to the account that sends it.
+fn set_sender(activity: &mut Value, sender: &dyn Fn(&str) -> String) {
+    let user = match &activity["user"] {
+        Value::Number(number) => number.to_string(),
+        other => other.as_str().unwrap_or_default().to_owned(),
+    };
+    let account = sender(&user);
+    if account != user {
+        activity["user"] = json!(account);
     }
 }

@@ -193,6 +193,22 @@ async fn random_activities_match_model_with_large_points() {
     run_random_activities(7, setup, &["daily-cap", "score-overflow"]).await;
 }
 
+/// Accounts send half of the requests: everything is as if the members had sent them.
+#[tokio::test]
+async fn random_activities_of_accounts_match_model() {
+    let rules = json!({
+        "comment": { "cooldown": 3600 },
+        "like": { "daily_cap": 15 },
+        "follow": { "member_cap": 4 },
+    });
+    let setup = Setup {
+        events: true,
+        accounts: true,
+        ..Setup::new("Europe/Berlin", ALL, 0, rules)
+    };
+    run_random_activities(12, setup, &["daily-cap", "cooldown"]).await;
+}
+
 #[tokio::test]
 async fn random_activities_match_model_with_content() {
     let setup = Setup {

@@ -91,6 +91,9 @@ const CALLS = [
   ['getCard', { user: '42' }, { user: { id: '42' }, standings: { day: { rank: 1 } } }],
   ['getCardPicture', { user: '42', theme: 'dark', lang: 'zh-Hans' }, SVG],
   ['getBadge', { user: '42' }, SVG],
+  ['putAccount', { user: '43', body: { of: '42' } }, { account_of: '42' }],
+  ['getAccount', { user: '42' }, { account_of: null, accounts: ['43'] }],
+  ['deleteAccount', { user: '43' }, undefined],
   ['adjustPoints', { user: '42', body: { id: 'case-1', points: 5, reason: 'A prize' } }, { points: 5 }],
   [
     'putModeration',

@@ -1,5 +1,6 @@
 //! Command-line arguments: commands, options and their help texts.
 
+mod accounts;
 mod export;
 mod moderation;
 mod rebuild;
@@ -13,6 +14,7 @@ use reqwest::Url;
 
 use crate::key::Key;
 
+pub use accounts::{AccountsArgs, AccountsCommand, ImportAccountsArgs};
 pub use export::ExportArgs;
 pub use moderation::{AdjustArgs, EraseArgs, ModerateArgs};
 pub use rebuild::{RebuildArgs, ReplayArgs, VerifyArgs};
@@ -42,7 +44,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Boards and members",
         &["top", "standing", "me", "friends", "why", "stats"],
     ),
-    ("Moderation", &["moderate", "adjust", "erase"]),
+    ("Moderation", &["moderate", "adjust", "accounts", "erase"]),
     ("Data", &["export", "verify", "rebuild", "recount"]),
     ("Tools", &["token", "completions", "man", "help"]),
 ];
@@ -109,6 +111,8 @@ pub enum Command {
     Moderate(ModerateArgs),
     /// Give or take points, or undo an adjustment
     Adjust(AdjustArgs),
+    /// Make users accounts of a member, or take that back
+    Accounts(AccountsArgs),
     /// Erase a user everywhere
     Erase(EraseArgs),
     /// Check a deployment from outside, and print what to do

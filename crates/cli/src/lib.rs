@@ -11,6 +11,7 @@
 //! - [`why`] prints what gave a user points.
 //! - [`stats`] prints the numbers of the site.
 //! - [`moderation`] hides, freezes and erases users and adjusts their points.
+//! - [`accounts`] makes users accounts of a member.
 //! - [`board`] reads board responses and formats them as tables.
 //! - [`doctor`] checks a deployment.
 //! - [`manual`] prints completions and the man page.
@@ -34,6 +35,7 @@ pub mod profiles;
 pub mod targets;
 pub mod upload;
 
+pub mod accounts;
 pub mod board;
 pub mod friends;
 pub mod me;
@@ -85,6 +87,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Stats(args) => stats::run(service, args).await,
         Command::Moderate(args) => moderation::moderate(service, args).await,
         Command::Adjust(args) => moderation::adjust(service, args).await,
+        Command::Accounts(args) => accounts::run(service, args).await,
         Command::Erase(args) => moderation::erase(service, args).await,
         Command::Doctor(args) => doctor::run(service, args).await,
         Command::Completions(args) => manual::completions(args),

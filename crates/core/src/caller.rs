@@ -26,6 +26,24 @@ impl Caller {
         }
     }
 
+    /// Returns whether the caller has the token of a user.
+    #[must_use]
+    pub fn is_user(&self, user: &str) -> bool {
+        matches!(self, Self::User(Some(own)) if own.id == user)
+    }
+
+    /// Returns the caller as the member of whom their user is an account.
+    #[must_use]
+    pub fn acting_for(self, account: &str, member: &str) -> Self {
+        match self {
+            Self::User(Some(own)) if own.id == account => Self::User(Some(Member {
+                id: member.to_owned(),
+                ..own
+            })),
+            other => other,
+        }
+    }
+
     /// Returns the key of the write limit; `None` for services, which have none. Tokens without a
     /// valid user share one: all they send is refused.
     #[must_use]

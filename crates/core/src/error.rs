@@ -9,6 +9,7 @@
 //! | 401 | `unauthenticated` | how to authenticate | |
 //! | 403 | `forbidden` | what the caller may not do | |
 //! | 404 | `not-found` | what does not exist | |
+//! | 409 | `account-conflict` | why a user cannot be an account of the member | |
 //! | 409 | `author-conflict` | which target has another author | |
 //! | 409 | `event-conflict` | why the event cannot be defined or adjusted like that | |
 //! | 405 | `method-not-allowed` | the allowed methods | |
@@ -117,6 +118,10 @@ pub enum Error {
     Forbidden(String),
     /// The resource does not exist.
     NotFound(String),
+    /// The user of the path is an account of this member: the request is handled again for the member. No response shows it.
+    AccountOf(String),
+    /// The user cannot be an account of the member, or has too many.
+    AccountConflict(&'static str),
     /// A target has another author already.
     AuthorConflict(String),
     /// An event cannot be defined like that any more, or beside the others, or adjusted in its state.
@@ -196,6 +201,9 @@ impl Error {
             }
             Self::Forbidden(_) => (403, "forbidden", "Forbidden"),
             Self::NotFound(_) => (404, "not-found", "Not found"),
+            Self::AccountOf(_) | Self::AccountConflict(_) => {
+                (409, "account-conflict", "The accounts do not allow this")
+            }
             Self::AuthorConflict(_) => (409, "author-conflict", "The target has another author"),
             Self::EventConflict(_) => (409, "event-conflict", "The event does not allow this"),
             Self::MethodNotAllowed(_) => (405, "method-not-allowed", "Method not allowed"),
@@ -249,12 +257,14 @@ impl Error {
             Self::InvalidRequest(detail, _)
             | Self::Forbidden(detail)
             | Self::NotFound(detail)
+            | Self::AccountOf(detail)
             | Self::AuthorConflict(detail)
             | Self::EventConflict(detail)
             | Self::TooLarge(detail)
             | Self::ScoreOverflow(detail) => detail.clone(),
             Self::Unauthenticated(detail)
             | Self::InvalidToken(detail)
+            | Self::AccountConflict(detail)
             | Self::RateLimited(detail, _) => (*detail).to_owned(),
             Self::MethodNotAllowed(allow) => format!("Allowed methods: {allow}."),
             Self::UnsupportedMediaType => {

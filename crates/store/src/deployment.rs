@@ -7,6 +7,7 @@ use crate::fingerprint::{self, Stored};
 use crate::keys::{FIRST_GENERATION, Keys};
 use crate::redis::{Client, Command, Pipeline, Reply, StoreError, Transport};
 use crate::stream::START;
+use activity_rank_core::account::Accounts;
 use activity_rank_core::calendar::{Calendar, Zone};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
@@ -20,6 +21,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Maximum number of calls of a script that needs more input after its first call. Two have always
 /// been enough so far.
 pub const MAX_CALLS: usize = 4;
+
+/// Users whose accounts an isolate remembers.
+const MAX_KNOWN_ACCOUNTS: usize = 1000;
 
 /// The configuration, calendar and store that the requests of one isolate share.
 pub struct Deployment {
@@ -44,7 +48,11 @@ pub type Wait = Pin<Box<dyn Future<Output = ()>>>;
 
 /// What the last calls have found on each shard.
 #[derive(Debug, Default)]
-pub struct Known(RefCell<BTreeMap<u32, KnownShard>>);
+pub struct Known {
+    shards: RefCell<BTreeMap<u32, KnownShard>>,
+    /// Members who have accounts: the last ones that calls have found.
+    accounts: RefCell<Vec<(String, Accounts)>>,
+}
 
 #[derive(Clone, Debug)]
 struct KnownShard {
@@ -96,7 +104,7 @@ impl Deployment {
 
     /// Reads or changes what is known of a shard.
     fn with_known<T>(&self, shard: u32, access: impl FnOnce(&mut KnownShard) -> T) -> T {
-        let mut known = self.known.0.borrow_mut();
+        let mut known = self.known.shards.borrow_mut();
         access(known.entry(shard).or_insert_with(|| KnownShard {
             generation: FIRST_GENERATION,
             fingerprint: fingerprint::fingerprint(&self.config, FIRST_GENERATION),
@@ -128,6 +136,25 @@ impl Deployment {
     /// Remembers the definitions of events of a shard.
     pub(crate) fn set_definitions(&self, shard: u32, text: &str) {
         self.with_known(shard, |known| known.definitions = Definitions::new(text));
+    }
+
+    /// Returns the known accounts of a user. The counting script compares them with the stored ones.
+    pub(crate) fn accounts(&self, user: &str) -> Accounts {
+        let known = self.known.accounts.borrow();
+        let found = known.iter().find(|(known, _)| known == user);
+        found.map_or_else(Accounts::default, |(_, accounts)| accounts.clone())
+    }
+
+    /// Remembers the accounts of a user.
+    pub(crate) fn set_accounts(&self, user: &str, accounts: Accounts) {
+        let mut known = self.known.accounts.borrow_mut();
+        known.retain(|(known, _)| known != user);
+        if known.len() >= MAX_KNOWN_ACCOUNTS {
+            known.clear();
+        }
+        if accounts != Accounts::default() {
+            known.push((user.to_owned(), accounts));
+        }
     }
 
     /// Returns the last entry of a shard's stream that the receivers have applied, as far as it is known.

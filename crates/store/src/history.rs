@@ -2,7 +2,7 @@
 
 use crate::deployment::Deployment;
 use crate::keys::Keys;
-use crate::profiles::decode_pair;
+use crate::profiles::decode_own;
 use crate::redis::{Command, Reply, StoreError};
 use activity_rank_core::error::Error;
 use activity_rank_core::history::{ActionTotal, DAYS, History, HistoryRequest};
@@ -17,7 +17,7 @@ pub async fn read(deployment: &Deployment, request: &HistoryRequest) -> Result<H
     let keys = deployment.keys_of(&request.user);
     let replies = deployment.run_commands(commands(&keys, request)).await?;
     let (profile, histories) = replies.split_first().unwrap_or((&Reply::Nil, &[]));
-    let (profile, flags) = decode_pair(profile.list()?)?;
+    let (profile, flags) = decode_own(profile.list()?)?;
     Ok(History {
         profile,
         flags,

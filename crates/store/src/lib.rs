@@ -12,13 +12,14 @@
 //! 7. [`count`]: counts and undoes activities.
 //! 8. [`stream`] and [`receive`]: changes, and what targets and authors receive by them.
 //! 9. [`boards`] and [`stats`]: read boards, standings, and the totals of boards.
-//! 10. [`profiles`], [`history`], [`moderation`] and [`erasure`]: one user.
+//! 10. [`profiles`], [`history`], [`moderation`], [`accounts`] and [`erasure`]: one user.
 //! 11. [`targets`]: the register of targets.
 //! 12. [`watch`]: boards that someone watches.
 //! 13. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
 //! 14. [`progress`]: progress of the scheduled jobs.
 //! 15. [`health`] and [`status`]: the condition of the store, and the state of the jobs.
 
+pub mod accounts;
 pub mod archive_source;
 pub mod boards;
 pub mod count;

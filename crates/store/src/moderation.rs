@@ -5,7 +5,7 @@ use crate::deployment::pending::{self, STEP};
 use crate::fingerprint::Participant;
 use crate::keys::Keys;
 use crate::outbox::OutboxEntry;
-use crate::profiles::{decode_flags, decode_profile};
+use crate::profiles::{decode_own, decode_profile};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{AUDITED, MODERATE};
 use activity_rank_core::actor::Actor;
@@ -20,7 +20,7 @@ use activity_rank_core::profile::Profile;
 ///
 /// # Errors
 ///
-/// As [`pending::begin`].
+/// [`Error::AccountOf`] for an account of another member; else as [`pending::begin`].
 pub async fn moderate(
     deployment: &Deployment,
     state: &ModerationState,
@@ -33,7 +33,7 @@ pub async fn moderate(
     let call = moderate_call(deployment, state, actor, now);
     let replies = pending::begin(deployment, vec![call]).await?;
     let reply = replies.first().unwrap_or(&Reply::Nil);
-    Ok((decode_profile(reply.at(2)?)?, decode_flags(reply.at(3)?)?))
+    decode_own(reply.list()?.get(2..).unwrap_or_default())
 }
 
 fn moderate_call(

@@ -3,7 +3,7 @@
 use crate::count::ActiveRecord;
 use crate::deployment::Deployment;
 use crate::keys::Keys;
-use crate::profiles::decode_profile;
+use crate::profiles::decode_own;
 use crate::redis::{Command, Reply};
 use activity_rank_core::error::Error;
 use activity_rank_core::point_changes::{PointChange, PointsPage, PointsRequest, Source};
@@ -26,10 +26,11 @@ pub async fn read(
         None => None,
     };
     let keys = deployment.keys_of(&request.user);
-    let profile = Command::new("HGET").arg(&keys.users()).arg(&request.user);
+    let profile = Command::new("HMGET").arg(&keys.users()).arg(&request.user);
+    let profile = profile.arg(&Keys::flags_field(&request.user));
     let records = Command::new("HGETALL").arg(&keys.active_records(&request.user));
     let replies = deployment.run_commands(vec![profile, records]).await?;
-    let profile = decode_profile(replies.first().unwrap_or(&Reply::Nil))?;
+    let (profile, _) = decode_own(replies.first().unwrap_or(&Reply::Nil).list()?)?;
     let records = replies.get(1).unwrap_or(&Reply::Nil).list()?;
     let limit = request.limit as usize;
     let mut page: Vec<(Position<'_>, PointChange)> = Vec::new();

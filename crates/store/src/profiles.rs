@@ -1,5 +1,6 @@
 //! Profiles and flags: `profiles.lua`, `first_profile.lua` and plain reads.
 
+use crate::accounts;
 use crate::deployment::Deployment;
 use crate::deployment::pending::{self, STEP};
 use crate::keys::Keys;
@@ -46,10 +47,10 @@ const PROFILE_AND_FLAGS: [FieldName; 2] = [str::to_owned, Keys::flags_field];
 ///
 /// # Errors
 ///
-/// As [`Deployment::run_script`].
+/// [`Error::AccountOf`] for an account of another member; else as [`Deployment::run_script`].
 pub async fn read(deployment: &Deployment, user: &str) -> Result<(Option<Profile>, Flags), Error> {
     let values = read_fields(deployment, &PROFILE_AND_FLAGS, &[user]).await?;
-    Ok(decode_pair(values.first().map_or(&[], Vec::as_slice))?)
+    decode_own(values.first().map_or(&[], Vec::as_slice))
 }
 
 /// Reads the profiles of users, in their order. Hidden users have none.
@@ -161,6 +162,18 @@ pub fn decode_pair(values: &[Reply]) -> Result<(Option<Profile>, Flags), StoreEr
     }
 }
 
+/// Decodes the stored profile and the stored flags of the user whom a request is about.
+///
+/// # Errors
+///
+/// [`Error::AccountOf`] for an account of another member; else as [`decode_pair`].
+pub(crate) fn decode_own(values: &[Reply]) -> Result<(Option<Profile>, Flags), Error> {
+    if let Some(flags) = values.get(1) {
+        accounts::check_flags(flags)?;
+    }
+    Ok(decode_pair(values)?)
+}
+
 /// Reads fields of each user in one request, and returns their values in the order of the users.
 async fn read_fields(
     deployment: &Deployment,
@@ -183,8 +196,8 @@ fn read_command(keys: &Keys, names: &[FieldName], users: &[&str]) -> Command {
 ///
 /// # Errors
 ///
-/// [`Error::Forbidden`] for a frozen user who writes their own profile; else as
-/// [`Deployment::run_script`].
+/// [`Error::Forbidden`] for a frozen user who writes their own profile, [`Error::AccountOf`] for a single user who is an
+/// account of another member; else as [`Deployment::run_script`].
 pub async fn write(
     deployment: &Deployment,
     profiles: &[NamedProfile],
@@ -213,6 +226,7 @@ pub async fn write(
     let mut hidden = vec![None; profiles.len()];
     for (indexes, reply) in call_indexes.into_iter().zip(&replies) {
         let Reply::List(flags) = reply.at(2)? else {
+            accounts::check(reply.at(2)?.text()?)?;
             let detail = "This user is frozen: their profile cannot be changed.";
             return Err(Error::Forbidden(detail.to_owned()));
         };

@@ -123,7 +123,8 @@ impl Change {
             ("receive", true) if !text("author").is_empty() => Some(Self::Receipt(Receipt {
                 receiver: Receiver::User {
                     id: owned("author"),
-                    listed: Some(owned("target")),
+                    // Without a target the author is an account of this member.
+                    listed: Some(owned("target")).filter(|target| !target.is_empty()),
                 },
                 points: text("points").parse().ok()?,
                 periods: parse_periods(text("kinds"))?,

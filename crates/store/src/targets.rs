@@ -1,5 +1,6 @@
 //! `targets.lua` and `moderate_target.lua`: the register of targets.
 
+use crate::accounts;
 use crate::deployment::Deployment;
 use crate::deployment::pending::{self, STEP};
 use crate::keys::Keys;
@@ -204,6 +205,7 @@ pub async fn list(
         .number(request.limit)
         .arg(&request.after);
     let reply = deployment.run_script(call).await?;
+    accounts::check_flags(reply.at(1)?)?;
     if decode_flags(reply.at(1)?)?.is_hidden() && !shows_hidden {
         return Ok(ListPage::default());
     }

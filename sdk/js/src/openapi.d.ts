@@ -773,6 +773,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/{user}/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get of whom a user is an account
+         * @description Allowed with the user's own token, or with a service key with the scope `admin`.
+         */
+        get: operations["getAccount"];
+        /**
+         * Make a user an account of a member
+         * @description From then on, everything that is sent for the user counts for the member, with the same deduplication: an activity that the member has done already is a `duplicate`, and a target that belongs to one of the accounts is one of the member's own. `GET` on any route for the user answers for the member and says so in `account_of`. Activity of the user before the join stays with the user, and is not added to the member. A member has at most 20 accounts; an account has none of its own. The same request again changes nothing. Allowed with a service key with the scope `admin`; with `MEMBER_ACCOUNTS`, a member sends the token of one of both in the header, and that of the other in the body.
+         */
+        put: operations["putAccount"];
+        post?: never;
+        /**
+         * Take back that a user is an account
+         * @description Activity of the user counts for the user again. Points that the member got meanwhile stay with the member. Allowed with a service key with the scope `admin`; with `MEMBER_ACCOUNTS`, also with the token of the account or of the member. Also 204 for a user who is no account.
+         */
+        delete: operations["deleteAccount"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{user}/moderation": {
         parameters: {
             query?: never;
@@ -1321,6 +1352,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "member.joined": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An account has joined a member
+         * @description From now on everything that is sent for the account counts for the member. Both are named by their ids alone.
+         */
+        post: operations["memberJoined"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "moderation.*": {
         parameters: {
             query?: never;
@@ -1366,6 +1417,8 @@ export interface components {
     schemas: {
         /** @description The id of a user or a group. */
         Id: string;
+        /** @description The user in the path is an account of this member, whom the response is about. Absent for every other user. */
+        AccountOf: components["schemas"]["UserId"];
         /** @description A user id. An integer is converted to its decimal string. */
         UserId: components["schemas"]["Id"] | number;
         /**
@@ -1501,6 +1554,7 @@ export interface components {
         };
         /** @description A user and their profile. Without a profile, only the id is present. */
         User: {
+            account_of?: components["schemas"]["AccountOf"];
             id: components["schemas"]["Id"];
             name?: components["schemas"]["Name"];
             avatar?: components["schemas"]["Link"];
@@ -1660,6 +1714,7 @@ export interface components {
         /** @description Number of users on the board. */
         Total: number;
         Standing: {
+            account_of?: components["schemas"]["AccountOf"];
             period: components["schemas"]["Period"];
             user: components["schemas"]["User"];
             rank: components["schemas"]["Rank"];
@@ -1723,6 +1778,7 @@ export interface components {
             points: number;
         };
         UserStandings: {
+            account_of?: components["schemas"]["AccountOf"];
             user: components["schemas"]["User"];
             next_level?: components["schemas"]["NextLevel"];
             /** @description One entry for each configured period. */
@@ -1741,6 +1797,7 @@ export interface components {
             as_of?: components["schemas"]["AsOf"];
         };
         Card: {
+            account_of?: components["schemas"]["AccountOf"];
             user: components["schemas"]["User"];
             /** @description One entry for each configured period. */
             standings: {
@@ -1877,6 +1934,7 @@ export interface components {
             as_of?: components["schemas"]["AsOf"];
         };
         EventStanding: {
+            account_of?: components["schemas"]["AccountOf"];
             event: components["schemas"]["Event"];
             user: components["schemas"]["User"];
             rank: components["schemas"]["Rank"];
@@ -2027,6 +2085,7 @@ export interface components {
             active: components["schemas"]["Active"];
         }[];
         History: {
+            account_of?: components["schemas"]["AccountOf"];
             user: components["schemas"]["User"];
             /** @description IANA time zone name. */
             timezone: string;
@@ -2049,12 +2108,20 @@ export interface components {
         };
         /** @description The reason, for the audit log: one visible line, as `Name`. */
         Reason: string;
+        Accounts: {
+            user: components["schemas"]["User"];
+            /** @description The member for whom everything counts that is sent for the user; `null` for a user who is no account. */
+            account_of: components["schemas"]["UserId"] | null;
+            /** @description The accounts of the user, in the order in which they were joined. */
+            accounts: components["schemas"]["UserId"][];
+        };
         ModerationState: {
             hidden: boolean;
             frozen: boolean;
             reason: components["schemas"]["Reason"];
         };
         Moderation: {
+            account_of?: components["schemas"]["AccountOf"];
             user: components["schemas"]["User"];
             hidden: boolean;
             frozen: boolean;
@@ -2110,10 +2177,10 @@ export interface components {
                 /** Format: date-time */
                 at: string;
                 /**
-                 * @description What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted.
+                 * @description What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted. An account has joined a member (`join`), or been detached from one (`detach`).
                  * @enum {unknown}
                  */
-                action: "hide" | "unhide" | "freeze" | "unfreeze" | "adjust" | "undo-adjust" | "opt-out" | "opt-in" | "erase" | "delete";
+                action: "hide" | "unhide" | "freeze" | "unfreeze" | "adjust" | "undo-adjust" | "opt-out" | "opt-in" | "join" | "detach" | "erase" | "delete";
                 /** @description `null` if the service key has no name, if the user who acted has been erased, and in old entries. */
                 actor: components["schemas"]["Actor"] | null;
                 /** @description `null` if the user has been erased, and for a target. */
@@ -2428,7 +2495,7 @@ export interface components {
              * @description Identifies the type of problem.
              * @enum {unknown}
              */
-            type: "/problems/invalid-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/not-found" | "/problems/author-conflict" | "/problems/event-conflict" | "/problems/method-not-allowed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/unknown-action" | "/problems/not-undoable" | "/problems/score-overflow" | "/problems/rate-limited" | "/problems/misconfigured" | "/problems/store-unavailable" | "/problems/keys-unavailable";
+            type: "/problems/invalid-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/not-found" | "/problems/account-conflict" | "/problems/author-conflict" | "/problems/event-conflict" | "/problems/method-not-allowed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/unknown-action" | "/problems/not-undoable" | "/problems/score-overflow" | "/problems/rate-limited" | "/problems/misconfigured" | "/problems/store-unavailable" | "/problems/keys-unavailable";
             /** @description A short description of the type. */
             title: string;
             /** @description The HTTP status code. */
@@ -2462,6 +2529,24 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["User"];
+            };
+        };
+        /** @description Of whom the user is an account, and the user's accounts. */
+        Accounts: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "user": {
+                 *         "id": "42"
+                 *       },
+                 *       "account_of": "9",
+                 *       "accounts": []
+                 *     }
+                 */
+                "application/json": components["schemas"]["Accounts"];
             };
         };
         /** @description The moderation state. `user.hidden` is the user's own choice. */
@@ -2648,6 +2733,23 @@ export interface components {
                  *       "title": "The event does not allow this",
                  *       "status": 409,
                  *       "detail": "An event begins in the future: from has passed."
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `account-conflict`: one of them is an account of another member, or the account has accounts, or the member has 20 already. */
+        AccountConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/account-conflict",
+                 *       "title": "The accounts do not allow this",
+                 *       "status": 409,
+                 *       "detail": "A member has at most 20 accounts."
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
@@ -4762,6 +4864,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        account_of?: components["schemas"]["AccountOf"];
                         user: components["schemas"]["User"];
                         /** @enum {unknown} */
                         source: "journal" | "records";
@@ -5002,6 +5105,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        account_of?: components["schemas"]["AccountOf"];
                         entries: {
                             target: components["schemas"]["Target"];
                             /** Format: date-time */
@@ -5015,6 +5119,92 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Accounts"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    putAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "of": "9"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The member. */
+                    of: components["schemas"]["UserId"] | number;
+                    /** @description The other user's token, if the header has a user token. */
+                    token?: string;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["Accounts"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["AccountConflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    deleteAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user is no account. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Misconfigured"];
             503: components["responses"]["StoreUnavailable"];
@@ -6380,6 +6570,58 @@ export interface operations {
                     data: {
                         user: components["schemas"]["User"];
                         level: components["schemas"]["Level"];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The receiver has the message. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    memberJoined: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the message, the same in every attempt. */
+                "webhook-id": components["parameters"]["webhookId"];
+                /** @description Unix seconds of the attempt. */
+                "webhook-timestamp": components["parameters"]["webhookTimestamp"];
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, separated by `.`. */
+                "webhook-signature": components["parameters"]["webhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "member.joined",
+                 *       "timestamp": "2026-11-20T08:00:00Z",
+                 *       "data": {
+                 *         "user": {
+                 *           "id": "9"
+                 *         },
+                 *         "account": {
+                 *           "id": "42"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "member.joined";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        user: components["schemas"]["User"];
+                        account: components["schemas"]["User"];
                     };
                 };
             };

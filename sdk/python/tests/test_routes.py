@@ -235,6 +235,16 @@ def test_moderation(api: Any, unique: str) -> None:
     assert [entry["action"] for entry in (*first["entries"], *second["entries"])] == ["undo-adjust", "adjust"]
 
 
+def test_accounts(api: Any, unique: str) -> None:
+    account = unique + "-a"
+    joined = api.put_account(account, {"of": unique})
+    assert joined == {"user": {"id": account}, "account_of": unique, "accounts": []} == api.get_account(account)
+    api.count_activity(like(account, "a"))
+    assert api.get_standing("all", account)["account_of"] == unique
+    api.delete_account(account)
+    assert api.get_account(account)["account_of"] is None
+
+
 def test_journal(api: Any, unique: str) -> None:
     api.count_activity(like(unique, "a"))
     pages = [api.get_journal(after=0, limit=5000, shard=0)]

@@ -13,6 +13,7 @@ const TABLE: &str = r#"
     POINT_DECIMALS            ["5", -1, "two"]             must be an integer from 0 to 4
     ORDER_BITS                ["15", 31, "all"]            must be an integer from 16 to 30
     PUBLIC_STATS              ["yes", 1]                   must be true or false
+    MEMBER_ACCOUNTS           ["yes", 1]                   must be true or false
     PLAYGROUND                ["yes", 1]                   must be true or false
     SNAPSHOT_MEMBERS          ["0", 100001]                must be an integer from 1 to 100000
     SETTLE_MINUTES            ["-1", 43201]                must be an integer from 0 to 43200
@@ -47,7 +48,7 @@ const TABLE: &str = r#"
     WEBHOOKS                  [[{"URL":"https://a.example"}]]  number 1 has an unknown field; expected url, secret, kinds
     WEBHOOKS                  [[{"url":"http://a.example"}], [{"url":"https://u@a.example"}], [{}]]  number 1 must have a url that begins with https://, or http://localhost, and names no user
     WEBHOOKS                  [[{"url":"https://a.example","secret":"whsec_c2hvcnQ="}], [{"url":"https://a.example"}]]  number 1 must have a secret: whsec_ and the base64 of 24 to 64 bytes, from: echo whsec_$(openssl rand -base64 32)
-    WEBHOOKS                  [[{"url":"https://hooks.slack.com/a","kinds":["like"]}]]  number 1 must have kinds among period.closed, event.final, level.reached, moderation.*, journal.lagging
+    WEBHOOKS                  [[{"url":"https://hooks.slack.com/a","kinds":["like"]}]]  number 1 must have kinds among period.closed, event.final, level.reached, member.joined, moderation.*, journal.lagging
     RULES                     ["like"]                     must be a table
     RULES                     [{"Like":{"points":1}}]      Like is not an action: 1 to 32 of a-z 0-9 _ -
     RULES                     [{"like":2}]                 like must be a table

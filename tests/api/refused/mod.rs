@@ -95,6 +95,7 @@ async fn chunked_body_is_read_up_to_the_size_limit() {
 #[test]
 fn documented_problem_types_are_all_tested() {
     let elsewhere = [
+        "account-conflict",
         "author-conflict",
         "event-conflict",
         "forbidden",

@@ -1,5 +1,6 @@
 //! `/v1/users`: profiles, histories and erasure.
 
+mod accounts;
 mod card;
 mod erasure;
 mod history;

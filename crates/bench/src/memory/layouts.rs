@@ -86,10 +86,7 @@ pub fn write_ours(
             let operation = operation(activity, boards, receiver);
             match users.iter_mut().find(|known| known.user == activity.user) {
                 Some(known) => known.operations.push(operation),
-                None => users.push(UserOperations {
-                    user: activity.user.clone(),
-                    operations: vec![operation],
-                }),
+                None => users.push(UserOperations::new(&activity.user, vec![operation])),
             }
         }
         for user in &mut users {
@@ -164,6 +161,7 @@ fn receiver(activity: &Activity, boards: Boards<'_>) -> Receiver {
         id,
         registers: false,
         claim: None,
+        author: None,
     };
     match activity.rule().0 {
         _ if boards.content.is_empty() => Receiver::None,
@@ -215,6 +213,7 @@ fn operation(activity: &Activity, boards: Boards<'_>, receiver: Receiver) -> Ope
         audit: None,
         found: None,
         is_replayed: false,
+        account: String::new(),
     }
 }
 

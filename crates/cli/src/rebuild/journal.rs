@@ -192,6 +192,13 @@ pub enum Change {
         hidden: String,
         actor: String,
     },
+    /// The user is an account of a member from then on, or none any more (empty).
+    Account {
+        user: String,
+        of: String,
+        account: String,
+        actor: String,
+    },
     Erase {
         hash: String,
         actor: String,
@@ -269,6 +276,7 @@ impl Entry {
     pub fn participants(&self) -> impl Iterator<Item = &str> {
         let (user, target) = match &self.change {
             Change::Activity(Activity { user, .. })
+            | Change::Account { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => (user.as_str(), ""),
             Change::Receive(Receipt { user, target, .. })
@@ -300,6 +308,7 @@ impl Entry {
             | Change::Receive(Receipt { user, .. })
             | Change::Target(Registration { user, .. })
             | Change::List { user, .. }
+            | Change::Account { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => ("user", user.as_str()),
             Change::ModerateTarget { .. }
@@ -360,6 +369,7 @@ pub(super) struct JsonEntry {
     pub(super) counted: String,
     pub(super) gave: String,
     pub(super) rules: String,
+    pub(super) of: String,
 }
 
 impl JsonEntry {
@@ -384,6 +394,8 @@ impl JsonEntry {
             "count" => Change::Activity(self.decode_activity(Verb::Count)?),
             "undo" => Change::Activity(self.decode_activity(Verb::Undo)?),
             "adjust" => Change::Activity(self.decode_activity(Verb::Adjust)?),
+            // It named a member for another shard.
+            "receive" if user.is_empty() && target.is_empty() => Change::Nothing,
             "receive" => Change::Receive(self.decode_receipt()?),
             "target" => Change::Target(self.decode_registration()?),
             "list" if member_of_stub(&self.listed) != self.listed => Change::Nothing,
@@ -423,6 +435,12 @@ impl JsonEntry {
                 is_recount: self.recount == "1",
             },
             "recount" => Change::Nothing,
+            "account" => Change::Account {
+                user,
+                of: self.of.clone(),
+                account: self.number.clone(),
+                actor: self.actor.clone(),
+            },
             "rules" => {
                 let rules = serde_json::from_str(&self.rules);
                 Change::Rules(rules.map_err(|_| invalid_field("rules", &self.rules))?)

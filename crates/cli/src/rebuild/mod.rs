@@ -21,8 +21,9 @@
 //!   keys that expired between two entries.
 //! - [`replay`]: applies the calls, each entry exactly once.
 //! - [`compare`]: finds differences between both generations.
-//! - [`swap`]: lets the next generation count.
+//! - [`swap`]: lets the next generation count. [`accounts`]: restores lists of accounts.
 
+pub mod accounts;
 pub mod compare;
 pub mod event;
 pub mod expiry;

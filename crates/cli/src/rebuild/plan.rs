@@ -13,6 +13,7 @@ use std::collections::HashSet;
 
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::event::Definitions;
+use activity_rank_store::accounts::account_keys;
 use activity_rank_store::count::{
     CallHeader, FoundRecord, Operation, Receiver, UserOperations, Verb,
 };
@@ -64,6 +65,19 @@ pub enum ScriptCall {
     Receive {
         /// Each with the number of its entry.
         receipts: Vec<(u64, Receipt)>,
+        /// Time of the change, Unix ms.
+        then: i64,
+    },
+    /// The script that makes a user an account.
+    Account {
+        /// The user.
+        user: String,
+        /// The member; empty to take it back.
+        of: String,
+        /// The number of the account.
+        account: String,
+        /// The actor as the audit log stores it.
+        actor: String,
         /// Time of the change, Unix ms.
         then: i64,
     },
@@ -194,6 +208,7 @@ impl Step {
                     && undos.any(|undo| undo.verb == Verb::Undo && undo.found.is_none())
             }
             ScriptCall::Receive { .. }
+            | ScriptCall::Account { .. }
             | ScriptCall::AllBoards { .. }
             | ScriptCall::Command { .. } => false,
         }
@@ -246,6 +261,31 @@ impl Step {
                     args: vec![context.fingerprint.clone(), json],
                 }
             }
+            ScriptCall::Account {
+                user,
+                of,
+                account,
+                actor,
+                then,
+            } => {
+                let verb = if of.is_empty() { "detach" } else { "join" };
+                let then = then.to_string();
+                let args = [
+                    &context.fingerprint,
+                    &then,
+                    NOT_JOURNALED,
+                    actor,
+                    verb,
+                    user,
+                    of,
+                    account,
+                ];
+                EncodedCall {
+                    script: "account",
+                    keys: account_keys(&context.keys),
+                    args: args.map(str::to_owned).to_vec(),
+                }
+            }
             ScriptCall::AllBoards {
                 script,
                 then,
@@ -287,7 +327,11 @@ impl Step {
                 let names = names.iter().map(|name| name.as_str().map(str::to_owned));
                 *requested = names.collect::<Option<_>>().ok_or_else(invalid)?;
             }
-            ScriptCall::Receive { .. } | ScriptCall::Command { .. } => return Err(invalid()),
+            ScriptCall::Receive { .. }
+            | ScriptCall::Account { .. }
+            | ScriptCall::Command { .. } => {
+                return Err(invalid());
+            }
         }
         Ok(())
     }
@@ -311,9 +355,10 @@ impl Step {
                 *requested = context.keys_of_erased(participant, *then);
                 Ok(())
             }
-            ScriptCall::Count { .. } | ScriptCall::Receive { .. } | ScriptCall::Command { .. } => {
-                Err("a change of visibility is incomplete".to_owned())
-            }
+            ScriptCall::Count { .. }
+            | ScriptCall::Receive { .. }
+            | ScriptCall::Account { .. }
+            | ScriptCall::Command { .. } => Err("a change of visibility is incomplete".to_owned()),
         }
     }
 }
@@ -429,10 +474,9 @@ impl OpenCall {
         let last = self.operations.last_mut();
         match last.filter(|last| last.user == user) {
             Some(last) => last.operations.push(operation),
-            None => self.operations.push(UserOperations {
-                user: user.to_owned(),
-                operations: vec![operation],
-            }),
+            None => self
+                .operations
+                .push(UserOperations::new(user, vec![operation])),
         }
     }
 }
@@ -479,6 +523,7 @@ impl Planner {
                 self.users.add_stored(&registration.user);
             }
             Change::List { user, .. }
+            | Change::Account { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => self.users.add_stored(user),
             Change::Event { definitions, .. } => self.definitions = definitions.clone(),
@@ -545,6 +590,27 @@ impl Planner {
                 definitions,
                 ..
             } => return self.define(number, event, json, &definitions),
+            Change::Account {
+                user,
+                of,
+                account,
+                actor,
+            } => {
+                self.close();
+                self.users.add(&user);
+                self.store_users();
+                return self.steps.push(Step {
+                    entry: Some(number),
+                    entries: 1,
+                    call: ScriptCall::Account {
+                        user,
+                        of,
+                        account,
+                        actor,
+                        then,
+                    },
+                });
+            }
             Change::Moderate {
                 user,
                 hidden,
@@ -680,6 +746,7 @@ impl Planner {
             audit: activity.audit,
             found,
             is_replayed,
+            account: String::new(),
         };
         open.push(&activity.user, operation);
         if is_adjustment {

@@ -8,7 +8,7 @@ use activity_rank_core::content::StoredTarget;
 use activity_rank_store::fingerprint::pending_changes;
 use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::{
-    ADJUST, COUNT, ERASE, MODERATE, MODERATE_TARGET, PROFILES, RECEIVE, SETTLE, Script,
+    ACCOUNT, ADJUST, COUNT, ERASE, MODERATE, MODERATE_TARGET, PROFILES, RECEIVE, SETTLE, Script,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -45,6 +45,7 @@ static REPLAY: LazyLock<Script> = LazyLock::new(|| {
         ("adjust", &ADJUST),
         ("count", &COUNT),
         ("receive", &RECEIVE),
+        ("account", &ACCOUNT),
         ("moderate", &MODERATE),
         ("moderate_target", &MODERATE_TARGET),
         ("profiles", &PROFILES),
@@ -301,6 +302,7 @@ impl Applier {
                 | Change::Target(_)
                 | Change::List { .. }
                 | Change::Event { .. }
+                | Change::Account { .. }
                 | Change::Moderate { .. }
                 | Change::Profile { .. }
                 | Change::Rules(_)

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::time::Instant;
 
+use super::accounts::restore_lists;
 use super::compare::{Comparison, Totals};
 use super::purpose::Purpose;
 use super::replay::{Replay, format_throughput};
@@ -119,6 +120,7 @@ async fn rebuild(
         summary.entries += replay.entries();
         summary.rebuilt += 1;
     }
+    restore_lists(&session.shards).await?;
     for owned in &session.shards {
         owned.delete_state().await?;
     }

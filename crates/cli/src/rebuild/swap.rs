@@ -277,21 +277,26 @@ async fn restore_users(
     Ok(flags)
 }
 
-/// Returns restored flags: letters, then the number of the user in the audit log, which is that of the log that stays.
+/// Returns restored flags: letters, then the number of the user in the audit log, which is that of the log that stays, then
+/// accounts: the journal of an account names the member, whose list another shard may have.
 fn with_number(seen: &Option<String>, new: Option<String>, replaces_log: bool) -> Option<String> {
-    if replaces_log {
-        return new;
-    }
-    let parts = |text: &Option<String>| {
-        let text = text.clone().unwrap_or_default();
-        let (letters, number) = text.split_once(',').unwrap_or((&text, ""));
-        (letters.to_owned(), number.to_owned())
+    let part = |text: &Option<String>, index| {
+        let part = text
+            .as_ref()
+            .and_then(|text| text.splitn(3, ',').nth(index));
+        part.unwrap_or_default().to_owned()
     };
-    let ((letters, _), (_, number)) = (parts(&new), parts(seen));
-    match (letters.is_empty(), number.is_empty()) {
-        (true, true) => None,
-        (false, true) => Some(letters),
-        (_, false) => Some(format!("{letters},{number}")),
+    let letters = part(&new, 0);
+    let number = part(if replaces_log { &new } else { seen }, 1);
+    let is_account = |text: &String| text.starts_with('>');
+    let accounts = Some(part(&new, 2)).filter(is_account);
+    let accounts = accounts.or_else(|| Some(part(seen, 2)).filter(|text| !is_account(text)));
+    match (number, accounts.unwrap_or_default()) {
+        (number, accounts) if !accounts.is_empty() => {
+            Some(format!("{letters},{number},{accounts}"))
+        }
+        (number, _) if !number.is_empty() => Some(format!("{letters},{number}")),
+        _ => (!letters.is_empty()).then_some(letters),
     }
 }
 

@@ -112,7 +112,11 @@ impl LineParser {
 }
 
 /// Returns the JSON of a line as text and parsed by the service's parser, or `None` if the line is blank.
-fn read_value(raw: RawLine) -> Result<Option<(String, Value)>, Problem> {
+///
+/// # Errors
+///
+/// Refuses a line that is not JSON, or too long.
+pub fn read_value(raw: RawLine) -> Result<Option<(String, Value)>, Problem> {
     let text = raw.text.ok_or_else(|| too_large(raw.bytes))?;
     let text = std::str::from_utf8(&text).map_err(|error| not_json(error.to_string()))?;
     let text = text

@@ -5,6 +5,7 @@
     reason = "a missing member of a JSON value reads as null"
 )]
 
+mod accounts;
 mod app;
 mod cli;
 mod concurrent_writes;

@@ -63,6 +63,8 @@ pub struct Config {
     pub board_max_age: u32,
     /// Whether everyone may read the numbers of the site.
     pub public_stats: bool,
+    /// Whether members may join their own accounts.
+    pub member_accounts: bool,
     /// Whether the page for developers is served.
     pub playground: bool,
     /// The owner's site.
@@ -168,6 +170,7 @@ impl Config {
             keep: keep(vars)?,
             board_max_age: vars.integer("BOARD_MAX_AGE", 0..=3600)?.unwrap_or(5),
             public_stats: vars.boolean("PUBLIC_STATS")?.unwrap_or_default(),
+            member_accounts: vars.boolean("MEMBER_ACCOUNTS")?.unwrap_or_default(),
             playground: vars.boolean("PLAYGROUND")?.unwrap_or_default(),
             site: Branding::parse(vars)?,
             snapshot_members: vars

@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 28] = [
+    pub const NAMES: [&str; 29] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -32,6 +32,7 @@ impl Vars {
         "KEEP_DAYS",
         "BOARD_MAX_AGE",
         "PUBLIC_STATS",
+        "MEMBER_ACCOUNTS",
         "PLAYGROUND",
         "SITE",
         "SNAPSHOT_MEMBERS",

@@ -11,10 +11,11 @@ const NAME: &str = "WEBHOOKS";
 const MAX_ENDPOINTS: usize = 10;
 
 /// The kinds of messages that an endpoint may list. `moderation.*` are several.
-const KINDS: [&str; 5] = [
+const KINDS: [&str; 6] = [
     "period.closed",
     "event.final",
     LEVEL_REACHED,
+    "member.joined",
     "moderation.*",
     "journal.lagging",
 ];

@@ -24,6 +24,7 @@ pub use standings::{read_card, read_standings, standings_call};
 pub use tops::{read_tops, tops_requests};
 pub use winners::{read_winners, winners_call};
 
+use crate::accounts;
 use crate::deployment::Deployment;
 use crate::keys::Keys;
 use crate::profiles::{complete_authors, decode_profile};
@@ -74,6 +75,7 @@ pub async fn read(
         related,
     );
     let reply = deployment.run_script(call).await?;
+    check_account(&reply, board.kind, query)?;
     let mut collector = Collector::new(related, deployment.config.layout);
     collector.add(0, &reply, query)?;
     let mut stored = decode(reply, board.kind, query)?;
@@ -115,6 +117,19 @@ fn board_call(
     }
     related.add_keys(keys, &mut all);
     Command::script(script, &all)
+}
+
+/// Checks that the user of a standing is not an account of another member.
+///
+/// # Errors
+///
+/// [`Error::AccountOf`].
+fn check_account(reply: &Reply, kind: BoardKind, query: &BoardQuery<'_>) -> Result<(), Error> {
+    if kind == BoardKind::Content || !matches!(query, BoardQuery::Standing { .. }) {
+        return Ok(());
+    }
+    let last = if reply.at(3)?.some().is_some() { 10 } else { 5 };
+    accounts::check(reply.at(last)?.text()?)
 }
 
 /// Decodes the reply to [`call`].

@@ -8,7 +8,7 @@ use super::page::{ScoreRange, page_parts};
 use super::ranks::{Ranked, least_above};
 use super::related::{Collector, RelatedBoards};
 use super::rows::{merge, take_rows};
-use super::{StoredBoard, board_call, call, decode, ranked};
+use super::{StoredBoard, board_call, call, check_account, decode, ranked};
 use crate::deployment::Deployment;
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{AROUND, SCORES};
@@ -182,6 +182,7 @@ impl Reader<'_> {
         self.collect(&replies, query)?;
         let mut stored = totals(&replies)?;
         let own = replies.swap_remove(own_shard as usize);
+        check_account(&own, self.board.kind, &own_query)?;
         let Some(mut rank) = own.at(3)?.optional_unsigned()? else {
             let slice = decode(own, self.board.kind, &own_query)?.slice;
             stored.slice.unranked = slice.unranked;

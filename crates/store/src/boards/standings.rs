@@ -2,6 +2,7 @@
 
 use super::ranks::least_above;
 use super::rows::ShardRow;
+use crate::accounts;
 use crate::deployment::Deployment;
 use crate::history;
 use crate::keys::Keys;
@@ -40,6 +41,7 @@ pub async fn read_standings(
     request: &StandingsRequest,
 ) -> Result<Option<Standings>, Error> {
     let found = Found::read(deployment, request, &[]).await?;
+    accounts::check_flags(found.own.at(5)?)?;
     let shard = deployment.config.shard_of(&request.user);
     let definitions = found.own.at(4)?.optional_text()?.unwrap_or_default();
     if !deployment.knows_definitions(shard, definitions) {
@@ -62,6 +64,7 @@ pub async fn read_card(
     let histories = history::keys(&deployment.keys_of(&days.user), days);
     let found = Found::read(deployment, standings, &histories).await?;
     let (profile, flags) = (decode_profile(found.own.at(1)?)?, found.own.at(5)?);
+    accounts::check_flags(flags)?;
     let is_ranked = found
         .standings
         .iter()

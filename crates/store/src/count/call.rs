@@ -93,6 +93,8 @@ struct Request<'a> {
     journal: bool,
     #[serde(skip_serializing_if = "is_default")]
     content: bool,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    accounts: &'a str,
     /// A JSON array: the script decodes it only for new keys.
     lifetimes: String,
     record_lifetime: u64,
@@ -118,6 +120,8 @@ struct Place {
 
 #[derive(Default, Serialize)]
 struct Item<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    account: &'a str,
     field: String,
     mark: &'a str,
     action: &'a str,
@@ -195,7 +199,7 @@ impl CallHeader {
         let ranked = ranked.map(|first| builder.ranked(first));
         let (ranked, ranked_events) = ranked.unwrap_or(([1, 0], Vec::new()));
         let operations = user.operations.iter().zip(&sets);
-        let items = operations.map(|(operation, set)| builder.item(operation, set));
+        let items = operations.map(|(operation, set)| builder.item(user, operation, set));
         let items = items.collect();
         let is_adjustment = user.is_adjustment();
         let Builder {
@@ -215,6 +219,7 @@ impl CallHeader {
             definitions: self.definitions.number(),
             journal: self.journal,
             content: self.content,
+            accounts: user.accounts.text(),
             lifetimes: serde_json::to_string(&lifetimes).unwrap_or_default(),
             record_lifetime: self.lifetimes.records,
             ranked,
@@ -397,14 +402,21 @@ impl<'a> Builder<'a> {
         self.places.len()
     }
 
-    fn item(&mut self, operation: &'a Operation, set: &'a BoardSet) -> Item<'a> {
+    fn item(
+        &mut self,
+        user: &UserOperations,
+        operation: &'a Operation,
+        set: &'a BoardSet,
+    ) -> Item<'a> {
         let rule = &operation.rule;
         let item = Item {
+            account: &operation.account,
             field: Keys::record_field(&operation.record),
             mark: &operation.record,
             action: Keys::action_code(&rule.action),
             name: &rule.action,
             at: operation.at.0,
+            own: operation.verb == Verb::RefuseOwn || user.has_accounts() && operation.is_own(user),
             place: self.place(set),
             points: rule.points,
             cooldown: rule.cooldown,
@@ -431,7 +443,6 @@ impl<'a> Builder<'a> {
         let rule = &operation.rule;
         let mut item = Item {
             cap: rule.daily_cap,
-            own: operation.verb == Verb::RefuseOwn,
             old: operation.verb == Verb::CountOld,
             daily: rule.once == Once::Day,
             ..item
@@ -476,6 +487,7 @@ impl<'a> Builder<'a> {
                 id,
                 registers,
                 claim,
+                ..
             } => {
                 let receiver = member(id);
                 item.on = on(&receiver, &member(target));

@@ -17,8 +17,10 @@ pub use operation::{
 pub use plan::{Plan, Registrations};
 pub use record::{ActiveRecord, BoardSet, FoundRecord};
 
+use crate::accounts;
 use crate::boards::{Ranked, rank_among_all};
 use crate::deployment::{Changed, Deployment};
+use crate::keys::Keys;
 use crate::redis::{Command, Reply};
 use crate::targets::{self, Registration};
 use activity_rank_core::activity::{
@@ -67,6 +69,7 @@ pub async fn count_one(
     let mut plan = Plan::new(config, &deployment.calendar, now, shard);
     let (registrations, first) = register(deployment, &[ruled], now).await?;
     plan.add(activity, *rule, &registrations);
+    plan.set_known_accounts(deployment);
     apply_one(deployment, plan, first, also, standings).await
 }
 
@@ -117,6 +120,7 @@ pub async fn count_all(
                 *place = (plans.len(), user, operation);
             }
         }
+        plan.set_known_accounts(deployment);
         plans.push(plan);
     }
     let applied = apply(deployment, &mut plans, first, also, false).await?;
@@ -168,7 +172,9 @@ async fn apply_one(
             .map(|period| board_name(*period, *date, None));
         let event_boards = events.iter().map(|event| event_board_name(event));
         let boards: Vec<String> = boards.chain(event_boards).collect();
-        rank_standings(deployment, plan.shard, &mut standings, &boards).await?;
+        let home = plan.users.first().and_then(|user| user.home);
+        let shard = home.unwrap_or(plan.shard);
+        rank_standings(deployment, shard, &mut standings, &boards).await?;
     }
     let score = |standing: &ShardStanding| {
         let steps = standing.score.map_or(0, |score| layout.points(score));
@@ -303,7 +309,8 @@ async fn without_known(
     let mut commands = Vec::new();
     for (user, date) in &users {
         let keys = deployment.keys_of(user);
-        commands.push(Command::new("HGET").arg(&keys.users()).arg(user));
+        let profile = Command::new("HMGET").arg(&keys.users()).arg(user);
+        commands.push(profile.arg(&Keys::flags_field(user)));
         let user_board = config.periods.last();
         let user_board = user_board.map(|period| keys.board(*period, *date, None));
         let author_board = config.content_periods.last();
@@ -317,7 +324,16 @@ async fn without_known(
     if !users.is_empty() {
         let replies = deployment.run_commands(commands).await?;
         let mut values = replies.chunks(3);
-        let is_unknown = |values: &[Reply]| values.iter().all(|value| value.some().is_none());
+        let is_unknown = |values: &[Reply]| {
+            let [profile, boards @ ..] = values else {
+                return false;
+            };
+            let is_account = profile
+                .at(1)
+                .is_ok_and(|flags| accounts::check_flags(flags).is_err());
+            let has_profile = profile.at(0).is_ok_and(|profile| profile.some().is_some());
+            !is_account && !has_profile && boards.iter().all(|board| board.some().is_none())
+        };
         users.retain(|_| values.next().is_some_and(is_unknown));
     }
     Ok(users)
@@ -406,19 +422,20 @@ fn encode(
     pending: &[Pending],
     standings: bool,
 ) -> Vec<UserCall> {
-    let headers = plans.iter();
-    let headers = headers.map(|plan| {
-        let definitions = deployment.definitions(plan.shard);
-        let (keys, fingerprint) = (
-            deployment.keys(plan.shard),
-            deployment.fingerprint(plan.shard),
-        );
+    let header = |plan: &Plan<'_>, shard| {
+        let definitions = deployment.definitions(shard);
+        let (keys, fingerprint) = (deployment.keys(shard), deployment.fingerprint(shard));
         plan.header(keys, fingerprint, standings, definitions)
-    });
+    };
+    let headers = plans.iter().map(|plan| header(plan, plan.shard));
     let headers: Vec<CallHeader> = headers.collect();
-    let calls = pending.iter().filter_map(|(plan, user)| {
-        let users = &plans.get(*plan)?.users;
-        Some(headers.get(*plan)?.encode(users.get(*user)?))
+    let calls = pending.iter().filter_map(|(number, user)| {
+        let plan = plans.get(*number)?;
+        let user = plan.users.get(*user)?;
+        Some(match user.home {
+            Some(home) => header(plan, home).encode(user),
+            None => headers.get(*number)?.encode(user),
+        })
     });
     calls.collect()
 }
@@ -432,7 +449,9 @@ fn accept(
     reply: &Reply,
     applied: &mut Applied,
 ) -> Result<bool, Error> {
+    let config = &deployment.config;
     let user = plan.users.get_mut(index).ok_or_else(unexpected_count)?;
+    let shard = user.home.unwrap_or(plan.shard);
     match CountReply::decode(reply, &user.user)? {
         CountReply::Applied { outcomes, .. } if outcomes.len() != user.operations.len() => {
             Err(unexpected_count())
@@ -446,9 +465,9 @@ fn accept(
                 matches!(outcome, Ok(Outcome::Counted { .. } | Outcome::Undone(_)))
             };
             if outcomes.iter().any(changed) {
-                report_boards(deployment, &call, &watched, plan);
+                report_boards(deployment, &call, &watched, shard, plan.now);
                 if plan.gives {
-                    deployment.report_receivers(plan.shard);
+                    deployment.report_receivers(shard);
                 }
             }
             if let Some(slot) = applied.outcomes.get_mut(index) {
@@ -460,7 +479,20 @@ fn accept(
             Ok(true)
         }
         CountReply::Redefined(definitions) => {
-            deployment.set_definitions(plan.shard, &definitions);
+            deployment.set_definitions(shard, &definitions);
+            Ok(false)
+        }
+        CountReply::Accounts(accounts) => {
+            match accounts.member() {
+                Some((number, member)) => {
+                    user.move_to(member, number, config.shard_of(member));
+                    user.accounts = deployment.accounts(member);
+                }
+                None => {
+                    deployment.set_accounts(&user.user, accounts.clone());
+                    user.accounts = accounts;
+                }
+            }
             Ok(false)
         }
         CountReply::Records(records) => {
@@ -475,9 +507,15 @@ fn accept(
 }
 
 /// Reports the watched boards that a call may have changed.
-fn report_boards(deployment: &Deployment, call: &UserCall, watched: &str, plan: &Plan<'_>) {
-    let keys = deployment.keys(plan.shard);
-    let second = plan.now.0.div_euclid(1000);
+fn report_boards(
+    deployment: &Deployment,
+    call: &UserCall,
+    watched: &str,
+    shard: u32,
+    now: Instant,
+) {
+    let keys = deployment.keys(shard);
+    let second = now.0.div_euclid(1000);
     let mut names = Vec::new();
     let mut words = watched.split(' ');
     while let (Some(name), Some(expiry)) = (words.next(), words.next()) {

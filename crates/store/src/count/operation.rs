@@ -1,6 +1,7 @@
 //! The operations of a call: an activity, its undo, or an adjustment.
 
 use super::record::{BoardSet, FoundRecord};
+use activity_rank_core::account::Accounts;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::{ADJUST, Once};
 
@@ -51,6 +52,8 @@ pub enum Receiver {
         registers: bool,
         /// With several shards what was read before: `number;authorship` of the registration.
         claim: Option<String>,
+        /// With several shards the author.
+        author: Option<String>,
     },
     /// A user.
     User {
@@ -96,6 +99,24 @@ pub struct Operation {
     pub found: Option<FoundRecord>,
     /// Whether a rebuild replays it by later definitions of an event than its own.
     pub is_replayed: bool,
+    /// The number of the account that sent it; empty for the member.
+    pub account: String,
+}
+
+impl Operation {
+    /// Returns whether the target of an activity is the user or one of their accounts, or has such an author, and the rule
+    /// refuses that.
+    pub(super) fn is_own(&self, user: &UserOperations) -> bool {
+        let target = self.record.get(self.rule.action.len() + 1..);
+        let (on, author) = match &self.receiver {
+            Receiver::Target { id, author, .. } => (Some(id.as_str()), author.as_deref()),
+            Receiver::User { id, .. } => (Some(id.as_str()), None),
+            Receiver::None | Receiver::Recorded(_) => (None, None),
+        };
+        let mut named = [target, on, author].into_iter().flatten();
+        let is_own = |id: &str| id == user.user || user.accounts.number_of(id).is_some();
+        !self.rule.own && named.any(is_own)
+    }
 }
 
 /// Where the instant of an operation comes from. The numbers are those of the journal.
@@ -116,9 +137,38 @@ pub struct UserOperations {
     pub user: String,
     /// The operations.
     pub operations: Vec<Operation>,
+    /// The accounts of the user, as far as they are known.
+    pub accounts: Accounts,
+    /// The shard, if it is not that of the plan: of a member by whose account the operations were sent.
+    pub home: Option<u32>,
 }
 
 impl UserOperations {
+    /// Returns the operations of a user of whom no accounts are known.
+    #[must_use]
+    pub fn new(user: &str, operations: Vec<Operation>) -> Self {
+        Self {
+            user: user.to_owned(),
+            operations,
+            accounts: Accounts::default(),
+            home: None,
+        }
+    }
+
+    /// Returns whether the user has accounts.
+    pub(super) fn has_accounts(&self) -> bool {
+        self.accounts != Accounts::default()
+    }
+
+    /// Moves the operations of an account to its member, whose shard this is.
+    pub fn move_to(&mut self, member: &str, number: &str, home: u32) {
+        member.clone_into(&mut self.user);
+        for operation in &mut self.operations {
+            number.clone_into(&mut operation.account);
+        }
+        self.home = Some(home);
+    }
+
     /// Returns whether the only operation is an adjustment or its undo.
     #[must_use]
     pub fn is_adjustment(&self) -> bool {

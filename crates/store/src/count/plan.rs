@@ -100,6 +100,7 @@ impl<'a> Plan<'a> {
             }),
             found: None,
             is_replayed: false,
+            account: String::new(),
         };
         plan.push(&adjustment.user, operation);
         plan
@@ -110,10 +111,7 @@ impl<'a> Plan<'a> {
         let known = self.users.iter().position(|known| known.user == user);
         let index = known.unwrap_or(self.users.len());
         if known.is_none() {
-            self.users.push(UserOperations {
-                user: user.to_owned(),
-                operations: Vec::new(),
-            });
+            self.users.push(UserOperations::new(user, Vec::new()));
         }
         let operations = self.users.get_mut(index).map(|user| &mut user.operations);
         let number = operations.map_or(0, |operations| {
@@ -173,8 +171,16 @@ impl<'a> Plan<'a> {
             audit: None,
             found: None,
             is_replayed: false,
+            account: String::new(),
         };
         self.push(&activity.user, operation)
+    }
+
+    /// Sets the accounts of the users, as far as they are known.
+    pub fn set_known_accounts(&mut self, deployment: &Deployment) {
+        for user in &mut self.users {
+            user.accounts = deployment.accounts(&user.user);
+        }
     }
 
     fn boards(&self, at: Instant, groups: Vec<String>) -> BoardSet {
@@ -231,7 +237,12 @@ fn claim(
             *claim = Some(";".to_owned());
             !registrations.unknown.contains(&(id.clone(), date))
         }
-        Receiver::Target { id, claim, .. } => {
+        Receiver::Target {
+            id,
+            claim,
+            author: known_author,
+            ..
+        } => {
             // Several activities may register a target: the last reply is what all of them find.
             let mut targets = registrations.targets.iter();
             let read = targets.rfind(|(read, _)| read == id);
@@ -239,6 +250,7 @@ fn claim(
             let author = registered.and_then(|target| target.author.as_ref());
             by_author = author == Some(&activity.user);
             *claim = registered.map(claimed);
+            known_author.clone_from(&author.cloned());
             claim.is_some()
         }
         Receiver::None | Receiver::Recorded(_) => true,
@@ -268,6 +280,7 @@ pub(super) fn receiver(config: &Config, activity: &Activity, rule: Rule) -> Rece
             id: receiver,
             registers: config.shards == 1 && author_of(config, activity).is_some(),
             claim: None,
+            author: None,
         },
     }
 }

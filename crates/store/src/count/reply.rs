@@ -1,6 +1,7 @@
 //! Decodes the replies of `count.lua` and `adjust.lua`.
 
 use crate::redis::{Reply, StoreError};
+use activity_rank_core::account::Accounts;
 use activity_rank_core::activity::Outcome;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Score;
@@ -29,6 +30,8 @@ pub enum CountReply {
     },
     /// Nothing changed: the shard has these definitions of events.
     Redefined(String),
+    /// Nothing changed: the user has these accounts, or is one.
+    Accounts(Accounts),
     /// Nothing changed: the active records that undos found, by the numbers of their operations from 1. They name other
     /// boards than the call.
     Records(Vec<(u64, String)>),
@@ -45,6 +48,7 @@ impl CountReply {
     pub fn decode(reply: &Reply, user: &str) -> Result<Self, StoreError> {
         let applied = match reply.at(1)? {
             Reply::Text(kind) => match kind.as_str() {
+                "accounts" => return Ok(Self::Accounts(Accounts::new(reply.at(2)?.text()?))),
                 "definitions" => return Ok(Self::Redefined(reply.at(2)?.text()?.to_owned())),
                 "records" => {
                     let record = |found: &Reply| {

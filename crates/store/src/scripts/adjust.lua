@@ -46,12 +46,12 @@ end
 -- Adds an entry to the audit log. Its user has a subject number, which is also stored with the flags.
 local function add_to_log(action, points)
   run('XLEN', log)
-  local letters, subject = match(flags or '', '^(%a*),?(%d*)$')
-  if (subject or '') == '' then
+  local letters, subject, rest = match(flags or '', '^(%a*),?(%d*)(.*)$')
+  if subject == '' then
     subject = digits((get(subjects, 'subjects') or 0) + 1)
     set(subjects, 'subjects', subject)
     set(subjects, 's' .. subject, user)
-    set(hash(1), FLAGS .. user, (letters or '') .. ',' .. subject)
+    set(hash(1), FLAGS .. user, letters .. ',' .. subject .. rest)
   end
   added[#added + 1] = { log, '*', 'at', call.instant, 'subject', subject, 'action', action, 'points',
     digits(points), unpack(item.logged) }

@@ -7,10 +7,9 @@
 -- `audit` is { log, subjects, now, reason, actor }: two keys, Unix ms, and two texts or ''. An actor is the name of
 -- a service key, or '@' for the user of the entry, whose id an erasure thereby removes.
 
--- Returns the flag letters of a user, and the subject number or ''.
+-- Returns the flag letters of a user, the subject number or '', and the end: '' or a comma and the accounts.
 local function read_flags(user)
-  local letters, subject = string.match(redis.call('HGET', KEYS[1], FLAGS .. user) or '', '^(%a*),?(%d*)$')
-  return letters or '', subject or ''
+  return string.match(redis.call('HGET', KEYS[1], FLAGS .. user) or '', '^(%a*),?(%d*)(.*)$')
 end
 
 -- Raises an error if a key holds another type. Scripts call it before their first write.
@@ -26,10 +25,10 @@ local function write_audit(audit, user, entry)
   if not audit then
     return
   end
-  local letters, subject = read_flags(user)
+  local letters, subject, accounts = read_flags(user)
   if subject == '' then
     subject = digits(redis.call('HINCRBY', audit.subjects, 'subjects', 1))
-    redis.call('HSET', KEYS[1], FLAGS .. user, letters .. ',' .. subject)
+    redis.call('HSET', KEYS[1], FLAGS .. user, letters .. ',' .. subject .. accounts)
     redis.call('HSET', audit.subjects, 's' .. subject, user)
   end
   if audit.actor ~= '' then

@@ -8,11 +8,12 @@
 --         3 JSON: the call; instants in Unix ms, lifetimes in s, points in smallest steps; false, 0 and '' are left out
 --         now, today (UTC day), instant (text; now, or the original one in a rebuild)
 --         definitions (number of those of events), journal and content (readers of the stream)
+--         accounts (of the user, as users.lua stores them)
 --         lifetimes (JSON: of KEYS from 8 on; 0 for unlimited), record_lifetime
 --         ranked (first and last board of the standings to return), undone (histories that may have undo records, the
 --         newest first)
 --         places  boards, all (that of all time), history, day (digit), bit (2 ^ day), date, kinds, groups
---         items   field, mark (its deduplication record), action (code), name (of the action), at, place (number), points,
+--         items   account (number of its sender), field, mark (its deduplication record), action (code), name (of the action), at, place (number), points,
 --                 cooldown (ms), dated, queued, events (board, points, board, ...)
 --           count   record (text) or daily and old (the daily record may have expired); cap; last (field of the
 --                   cooldown); own (the user is the target); gives (';2wa;17;1', or ';2wa;' and then `target` (member)
@@ -25,8 +26,9 @@
 --                  'nothing-to-undo', 'daily-cap', 'cooldown', 'own-target', 'score-overflow', 'frozen'
 --         { schema fingerprint, 'records', { { number, active record }, ... } } for undos of records with another place
 --         { schema fingerprint, 'definitions', text } if the stored definitions have another number
+--         { schema fingerprint, 'accounts', text } if the user has other accounts, or is one
 --         { schema fingerprint, 'again' } if a target is not registered: the script of the earlier call was unknown
---         { stored fingerprint } if it differs. After each of these four nothing was changed.
+--         { stored fingerprint } if it differs. After each of these five nothing was changed.
 -- Example EVALSHA sha 9 {ar:0}p {ar:0}1m:42 {ar:0}o {ar:0}1i {ar:0}a {ar:0}e {ar:0}1t {ar:0}1h:670:42 {ar:0}1ba:all 'v4 ...' 42
 --         '{"now":1795132800000,"today":"20777","instant":"1795132800000","journal":true,"lifetimes":"[5356800,0]",
 --         "record_lifetime":34646400,"ranked":[1,0],"undone":[8],"places":[{"boards":[9],"all":9,"history":8,"day":"7",
@@ -41,13 +43,15 @@ local function find_received(item)
   local numbers = item.gives and ''
   if item.target then
     local number, _, authorship, author = match(get(hash(7), item.target) or '', REGISTRATION)
-    if author == user and not item.own_counts then
+    local is_own = author == user or author ~= '' and string.find(accounts .. ' ', '=' .. (author or '') .. ' ', 1, true)
+    if is_own and not item.own_counts then
       return
     end
     numbers = numbers and number and number .. ';' .. (author ~= '' and authorship or '')
   elseif item.followed then
-    -- An id without a profile and without points ranks nowhere.
-    numbers = run('HEXISTS', KEYS[1], item.followed) == 1 and ';'
+    -- An id without a profile and without points ranks nowhere, unless it is an account of a member.
+    local profile, other = unpack(run('HMGET', KEYS[1], item.followed, FLAGS .. item.followed))
+    numbers = (profile or match(accounts_of(other), '^>')) and ';'
     for _, number in ipairs(item.known) do
       numbers = numbers or run('ZSCORE', KEYS[number], item.followed) and ';'
     end
@@ -152,7 +156,7 @@ end
 local function decide(first, last)
   for i = first, last do
     local item = items[i]
-    if match(flags or '', 'f') then
+    if match(flags or '', '^%a*f') then
       outcomes[i] = 'frozen'
     elseif item.dated and item.at <= tonumber(get(hash(6), redis.sha1hex(user)) or -math.huge) then
       outcomes[i] = 'stale'

@@ -15,7 +15,7 @@ if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
   return { stored_fingerprint }
 end
 local outbox = ARGV[3] == '1' and KEYS[2] or nil
-if profile or string.find(flags or '', 'f') then
+if profile or string.find(flags or '', '^%a*f') then
   return { ARGV[1] }
 end
 -- Redis does not roll a script back. The journal comes first: a profile without its entry would never

@@ -10,6 +10,7 @@
 --         keys    the first ones that settle.lua needs; empty if no boards of this user are pending
 --         { schema fingerprint, keys } if an erasure of the user is pending: nothing was changed, call
 --         again after it
+--         { schema fingerprint, {}, nil, flags } if the user is an account: nothing was changed
 --         { stored fingerprint } if it has other settings, or if a change is incomplete: nothing was changed
 -- State   The audit log gets an entry for each part of the state that changed. Flags do not expire.
 -- Example EVALSHA sha 8 {ar:0}p {ar:0}1i {ar:0}l {ar:0}w {ar:0}o {ar:0}c {ar:0}n {ar:0}e
@@ -25,7 +26,10 @@ local pending = line_of(user)
 if pending and pending.verb == 'e' then
   return { ARGV[1], next_keys(names) }
 end
-local flags = read_flags(user)
+local flags, _, accounts = read_flags(user)
+if string.find(accounts, '^,>') then
+  return { ARGV[1], {}, false, flags .. ',' .. accounts }
+end
 local opted_out = string.match(flags, 's') or ''
 local before = { hidden = string.find(flags, 'h') ~= nil, frozen = string.find(flags, 'f') ~= nil }
 local after = { hidden = ARGV[4] == '1', frozen = ARGV[5] == '1' }

@@ -196,11 +196,11 @@ local function erase_own_keys(user, change)
 end
 
 local function write_flags(user, change)
-  local _, subject = read_flags(user)
+  local _, subject, accounts = read_flags(user)
   if subject == '' then
     subject = digits(redis.call('HINCRBY', audit.subjects, 'subjects', 1))
   end
-  local fields = { FLAGS .. user, change.flags .. ',' .. subject }
+  local fields = { FLAGS .. user, change.flags .. ',' .. subject .. accounts }
   if change.profile then
     fields[3], fields[4] = user, change.profile
   end

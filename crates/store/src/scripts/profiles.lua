@@ -9,7 +9,8 @@
 --         '' for no change
 -- Returns { schema fingerprint, keys, opted out }
 --         keys       the first ones that settle.lua needs; empty if no boards of these users are pending
---         opted out  1 or 0 for each profile; or 'frozen' for a member who is frozen: nothing was changed
+--         opted out  1 or 0 for each profile; or 'frozen' for a member who is frozen, or '>2 9' for the only user of
+--                    the call who is an account of member 9: nothing was changed
 --         { schema fingerprint, keys } if an erasure of a user with an opt-out is pending: nothing was
 --         changed, call again after it
 --         { stored fingerprint } if it has other settings, or if a change is incomplete: nothing was changed
@@ -23,6 +24,10 @@ if not read_lines() or is_incomplete() then
 end
 local outbox = ARGV[3] == '1' and KEYS[5] or nil
 check_keys(outbox)
+local _, _, accounts = read_flags(ARGV[7])
+if #ARGV == 9 and string.find(accounts, '^,>') then
+  return { ARGV[1], {}, string.sub(accounts, 2) }
+end
 if ARGV[4] == '1' and string.find(read_flags(ARGV[7]), 'f') then
   return { ARGV[1], {}, 'frozen' }
 end

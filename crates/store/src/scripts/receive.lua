@@ -14,7 +14,8 @@
 --                     to take them back; content, authors { boards }; periods ('wa'), date, action; at, the instant
 --                     of the activity; dated, if it may have been before an erasure; and to give the author of a
 --                     target on this shard, list and listed (the target in it)
---                     names: true if the author of the target may be on another shard: the entry names them
+--                     names: true if the author of the target, or the member of whom the author is an account, may be on
+--                     another shard: the entry names them
 --                     plain: true for an entry of the journal that is replayed
 --                     list of an author: list, listed, user; instant in it, '' for a target that leaves it; at
 --                     erased author: disowned (target), user
@@ -39,7 +40,7 @@ local COUNTER, POSITION = '#', WATCHED .. digits(call.from)
 local FIRST = 6
 
 -- What the items read. A participant is a user, or a tab and the member of a target.
-local registered, hidden, erased, lists, boards = {}, {}, {}, {}, {}
+local registered, hidden, erased, lists, boards, members_of = {}, {}, {}, {}, {}, {}
 local fields = { FINGERPRINT, POSITION, WATCHED }
 
 local function want_flags(participant)
@@ -96,8 +97,17 @@ local function read_all()
     end
   end
   local values = redis.call('HMGET', KEYS[1], unpack(fields))
+  local own = {}
   for i = 4, #fields do
-    hidden[string.sub(fields[i], #FLAGS + 1)] = is_hidden(values[i])
+    local participant = string.sub(fields[i], #FLAGS + 1)
+    local member = string.match(accounts_of(values[i]), '^>%d+ (.+)$')
+    hidden[participant], members_of[participant] = is_hidden(values[i]), member
+    if member then
+      own[#own + 1] = member
+    end
+  end
+  for _, member in ipairs(own) do
+    hidden[member] = is_hidden(redis.call('HGET', KEYS[1], FLAGS .. member))
   end
   if #hashes > 0 then
     for i, instant in ipairs(redis.call('HMGET', KEYS[6], unpack(hashes))) do
@@ -200,6 +210,17 @@ local function add(numbers, id, participant, points)
   end
 end
 
+-- Sets the author who receives: the member of whom an author is an account. With several shards the entry names the
+-- member, who may be on another one.
+local function set_author(item, author)
+  local member = members_of[author]
+  if member and item.names then
+    item.named = member
+  else
+    item.author = member or author
+  end
+end
+
 -- Finds who receives for an item: sets its `gives`, the boards of its target and of its author.
 local function find_receivers(item)
   if item.plain then
@@ -214,11 +235,11 @@ local function find_receivers(item)
       if item.names then
         item.named = author
       elseif not is_erased(author, item.at) then
-        item.author = author
+        set_author(item, author)
       end
     end
   elseif not is_erased(item.user, item.at) and (not item.list or read_listed(item.list, item.listed).instant) then
-    item.author = item.user
+    set_author(item, item.user)
   end
   if item.gives then
     want_scores(item.content, item.gives)
@@ -394,7 +415,7 @@ for _, item in ipairs(items) do
     elseif item.instant then
       run = change_list
     end
-    if try(run, item) and (item.gives or item.author) then
+    if try(run, item) and (item.gives or item.author or item.named) then
       applied[#applied + 1] = item
     end
   end

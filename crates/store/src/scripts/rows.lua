@@ -25,8 +25,8 @@ end
 
 -- Returns the stored fingerprint, and the users, the packed scores, the profiles and the authors of the rows with
 -- the ranks `first` to `last` (from 0), best first; empty lists if `last` is below `first`, false for authors of
--- users. `register` is the key of the register for a board of content.
-local function read_rows(board, first, last, register)
+-- users. `register` is the key of the register for a board of content. For other boards also the flags of `user`.
+local function read_rows(board, first, last, register, user)
   local users, scores = {}, {}
   local rows = first <= last and redis.call('ZREVRANGE', board, first, last, 'WITHSCORES') or {}
   for i = 1, #rows, 2 do
@@ -38,6 +38,7 @@ local function read_rows(board, first, last, register)
     local fingerprint, authors = read_authors(registrations)
     return fingerprint, users, scores, registrations, authors
   end
-  local profiles = redis.call('HMGET', KEYS[1], FINGERPRINT, unpack(users))
-  return table.remove(profiles, 1), users, scores, profiles, false
+  local profiles = redis.call('HMGET', KEYS[1], FINGERPRINT, FLAGS .. (user or ''), unpack(users))
+  local fingerprint, flags = table.remove(profiles, 1), table.remove(profiles, 1)
+  return fingerprint, users, scores, profiles, false, flags
 end

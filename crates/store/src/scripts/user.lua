@@ -23,8 +23,11 @@ local user, call = ARGV[2], cjson.decode(ARGV[3])
 
 local fingerprint, watched, definitions, flags =
   unpack(run('HMGET', KEYS[1], FINGERPRINT, WATCHED, DEFINITIONS, FLAGS .. user))
+local accounts = accounts_of(flags)
 if fingerprint and fingerprint ~= ARGV[1] then
   return { fingerprint }
+elseif accounts ~= (call.accounts or '') then
+  return { ARGV[1], 'accounts', accounts }
 elseif match(definitions or '', '^%d*') ~= (call.definitions or '') then
   return { ARGV[1], 'definitions', definitions or '' }
 end
@@ -231,6 +234,10 @@ local function append(did, item, place, received, applied, skipped, ...)
       'dated', item.queued and '2' or item.dated and '1' or '0', 'date', place.date, 'kinds', place.kinds, 'groups',
       place.groups, 'applied', applied, 'skipped', skipped, 'reason', item.reason or '', ...
     }
+    if item.account then
+      local n = #fields
+      fields[n + 1], fields[n + 2] = 'account', item.account
+    end
     if call.content or received ~= '' then
       local n = #fields
       fields[n + 1], fields[n + 2] = 'received', sub(received, 2)

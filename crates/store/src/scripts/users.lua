@@ -2,7 +2,9 @@
 --
 -- '\t'           schema fingerprint, then a line for each pending change: pending.lua
 -- user           profile, JSON
--- '!' .. user    'flags,subject': h hidden by a moderator, s opted out, f frozen; number in the audit log
+-- '!' .. user    'flags,subject,accounts': h hidden by a moderator, s opted out, f frozen; number in the audit log;
+--                '>2 9' of the second account that member 9 has had, '3 1=42 3=77' of a member who has had three accounts
+--                and has two
 -- '\t#'          watched boards: watch.lua
 -- '\t#3'         id of the last entry of shard 3 that was applied here: receive.lua
 -- '\t!'          definitions of the events that are not final: define.lua
@@ -15,6 +17,11 @@ local FINGERPRINT, FLAGS, WATCHED, DEFINITIONS = '\t', '!', '\t#', '\t!'
 -- Registration of a target: 'number;instant;authorship;author;JSON': its number, from 1, after the shard and a dot
 -- if there are several; its instant, Unix ms; how many authors it has had; author, or nothing; what boards show.
 local REGISTRATION = '^([%d.]+);(%d+);(%d+);([^;]*);(.*)$'
+
+-- Returns what flags say of accounts, or ''.
+local function accounts_of(flags)
+  return string.match(flags or '', '^%a*,%d*,(.+)$') or ''
+end
 
 -- Returns whether boards hide a participant with these flags.
 local function is_hidden(flags)

@@ -1042,6 +1042,70 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def get_account(
+        self,
+        user: str,
+        *,
+        timeout: float | None = None,
+    ) -> types.Accounts:
+        """Get of whom a user is an account.
+
+        Allowed with the user's own token, or with a service key with the scope `admin`.
+
+        `GET /v1/users/{user}/account`
+        """
+        return self._call(
+            routes.GET_ACCOUNT,
+            path={"user": user},
+            timeout=timeout,
+        )
+
+    def put_account(
+        self,
+        user: str,
+        body: types.PutAccountBody,
+        *,
+        timeout: float | None = None,
+    ) -> types.Accounts:
+        """Make a user an account of a member.
+
+        From then on, everything that is sent for the user counts for the member, with the same deduplication: an
+        activity that the member has done already is a `duplicate`, and a target that belongs to one of the accounts is
+        one of the member's own. `GET` on any route for the user answers for the member and says so in `account_of`.
+        Activity of the user before the join stays with the user, and is not added to the member. A member has at most
+        20 accounts; an account has none of its own. The same request again changes nothing. Allowed with a service key
+        with the scope `admin`; with `MEMBER_ACCOUNTS`, a member sends the token of one of both in the header, and that
+        of the other in the body.
+
+        `PUT /v1/users/{user}/account`
+        """
+        return self._call(
+            routes.PUT_ACCOUNT,
+            path={"user": user},
+            body=body,
+            timeout=timeout,
+        )
+
+    def delete_account(
+        self,
+        user: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Take back that a user is an account.
+
+        Activity of the user counts for the user again. Points that the member got meanwhile stay with the member.
+        Allowed with a service key with the scope `admin`; with `MEMBER_ACCOUNTS`, also with the token of the account or
+        of the member. Also 204 for a user who is no account.
+
+        `DELETE /v1/users/{user}/account`
+        """
+        return self._call(
+            routes.DELETE_ACCOUNT,
+            path={"user": user},
+            timeout=timeout,
+        )
+
     def get_moderation(
         self,
         user: str,
@@ -2533,6 +2597,70 @@ class AsyncOperations(ABC):
             routes.LIST_USER_TARGETS,
             path={"user": user},
             query={"limit": limit, "after": after},
+            timeout=timeout,
+        )
+
+    async def get_account(
+        self,
+        user: str,
+        *,
+        timeout: float | None = None,
+    ) -> types.Accounts:
+        """Get of whom a user is an account.
+
+        Allowed with the user's own token, or with a service key with the scope `admin`.
+
+        `GET /v1/users/{user}/account`
+        """
+        return await self._call(
+            routes.GET_ACCOUNT,
+            path={"user": user},
+            timeout=timeout,
+        )
+
+    async def put_account(
+        self,
+        user: str,
+        body: types.PutAccountBody,
+        *,
+        timeout: float | None = None,
+    ) -> types.Accounts:
+        """Make a user an account of a member.
+
+        From then on, everything that is sent for the user counts for the member, with the same deduplication: an
+        activity that the member has done already is a `duplicate`, and a target that belongs to one of the accounts is
+        one of the member's own. `GET` on any route for the user answers for the member and says so in `account_of`.
+        Activity of the user before the join stays with the user, and is not added to the member. A member has at most
+        20 accounts; an account has none of its own. The same request again changes nothing. Allowed with a service key
+        with the scope `admin`; with `MEMBER_ACCOUNTS`, a member sends the token of one of both in the header, and that
+        of the other in the body.
+
+        `PUT /v1/users/{user}/account`
+        """
+        return await self._call(
+            routes.PUT_ACCOUNT,
+            path={"user": user},
+            body=body,
+            timeout=timeout,
+        )
+
+    async def delete_account(
+        self,
+        user: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Take back that a user is an account.
+
+        Activity of the user counts for the user again. Points that the member got meanwhile stay with the member.
+        Allowed with a service key with the scope `admin`; with `MEMBER_ACCOUNTS`, also with the token of the account or
+        of the member. Also 204 for a user who is no account.
+
+        `DELETE /v1/users/{user}/account`
+        """
+        return await self._call(
+            routes.DELETE_ACCOUNT,
+            path={"user": user},
             timeout=timeout,
         )
 

@@ -65,6 +65,9 @@ GET_BADGE: Route[str] = Route("getBadge", "GET", "/v1/users/{user}/badge.svg", "
 LIST_USER_TARGETS: Route[types.ListUserTargetsResponse] = Route(
     "listUserTargets", "GET", "/v1/users/{user}/targets", "json"
 )
+GET_ACCOUNT: Route[types.Accounts] = Route("getAccount", "GET", "/v1/users/{user}/account", "json")
+PUT_ACCOUNT: Route[types.Accounts] = Route("putAccount", "PUT", "/v1/users/{user}/account", "json")
+DELETE_ACCOUNT: Route[None] = Route("deleteAccount", "DELETE", "/v1/users/{user}/account", "none")
 GET_MODERATION: Route[types.Moderation] = Route("getModeration", "GET", "/v1/users/{user}/moderation", "json")
 PUT_MODERATION: Route[types.Moderation] = Route("putModeration", "PUT", "/v1/users/{user}/moderation", "json")
 ADJUST_POINTS: Route[types.Outcome] = Route("adjustPoints", "POST", "/v1/users/{user}/adjustments", "json")
@@ -133,6 +136,9 @@ ALL: tuple[Route[Any], ...] = (
     GET_CARD_PICTURE,
     GET_BADGE,
     LIST_USER_TARGETS,
+    GET_ACCOUNT,
+    PUT_ACCOUNT,
+    DELETE_ACCOUNT,
     GET_MODERATION,
     PUT_MODERATION,
     ADJUST_POINTS,

@@ -14,6 +14,10 @@ UserId: TypeAlias = Id | int
 """A user id. An integer is converted to its decimal string."""
 
 
+AccountOf: TypeAlias = UserId
+"""The user in the path is an account of this member, whom the response is about. Absent for every other user."""
+
+
 PeriodName: TypeAlias = Literal["day", "week", "month", "year", "all"]
 """The length of a period."""
 
@@ -165,6 +169,7 @@ class Problem(TypedDict):
         "/problems/unauthenticated",
         "/problems/forbidden",
         "/problems/not-found",
+        "/problems/account-conflict",
         "/problems/author-conflict",
         "/problems/event-conflict",
         "/problems/method-not-allowed",
@@ -224,6 +229,7 @@ class Period(TypedDict):
 class User(TypedDict):
     """A user and their profile. Without a profile, only the id is present."""
 
+    account_of: NotRequired[AccountOf]
     id: Id
     name: NotRequired[Name]
     avatar: NotRequired[Link]
@@ -428,6 +434,7 @@ class NextLevel(TypedDict):
 
 @final
 class Standing(TypedDict):
+    account_of: NotRequired[AccountOf]
     period: Period
     user: User
     rank: Rank
@@ -499,6 +506,7 @@ class UserStandingsStandings(TypedDict):
 
 @final
 class UserStandings(TypedDict):
+    account_of: NotRequired[AccountOf]
     user: User
     next_level: NotRequired[NextLevel]
     standings: UserStandingsStandings
@@ -539,6 +547,7 @@ class Streak(TypedDict):
 
 @final
 class Card(TypedDict):
+    account_of: NotRequired[AccountOf]
     user: User
     standings: CardStandings
     """One entry for each configured period."""
@@ -641,6 +650,7 @@ class EventBoard(TypedDict):
 
 @final
 class EventStanding(TypedDict):
+    account_of: NotRequired[AccountOf]
     event: Event
     user: User
     rank: Rank
@@ -828,6 +838,7 @@ class HistoryDay(TypedDict):
 
 @final
 class History(TypedDict):
+    account_of: NotRequired[AccountOf]
     user: User
     timezone: str
     """IANA time zone name."""
@@ -842,6 +853,15 @@ Reason: TypeAlias = str
 
 
 @final
+class Accounts(TypedDict):
+    user: User
+    account_of: UserId | None
+    """The member for whom everything counts that is sent for the user; `null` for a user who is no account."""
+    accounts: list[UserId]
+    """The accounts of the user, in the order in which they were joined."""
+
+
+@final
 class ModerationState(TypedDict):
     hidden: bool
     frozen: bool
@@ -850,6 +870,7 @@ class ModerationState(TypedDict):
 
 @final
 class Moderation(TypedDict):
+    account_of: NotRequired[AccountOf]
     user: User
     hidden: bool
     frozen: bool
@@ -947,10 +968,13 @@ class AuditEntry(TypedDict):
         "undo-adjust",
         "opt-out",
         "opt-in",
+        "join",
+        "detach",
         "erase",
         "delete",
     ]
-    """What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted."""
+    """What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted. An
+    account has joined a member (`join`), or been detached from one (`detach`)."""
     actor: Actor | None
     """`null` if the service key has no name, if the user who acted has been erased, and in old entries."""
     user: User | None
@@ -1325,6 +1349,7 @@ class ListPointsResponseEntry(TypedDict):
 
 @final
 class ListPointsResponse(TypedDict):
+    account_of: NotRequired[AccountOf]
     user: User
     source: Literal["journal", "records"]
     behind: NotRequired[Literal[True]]
@@ -1343,6 +1368,15 @@ class ListUserTargetsResponseEntry(TypedDict):
 
 @final
 class ListUserTargetsResponse(TypedDict):
+    account_of: NotRequired[AccountOf]
     entries: list[ListUserTargetsResponseEntry]
     next: str | None
     """Pass as `after` to get the next page. `null` on the last page."""
+
+
+@final
+class PutAccountBody(TypedDict):
+    of: UserId | int
+    """The member."""
+    token: NotRequired[str]
+    """The other user's token, if the header has a user token."""

@@ -23,10 +23,13 @@ pub fn comparable(kind: Kind, field: &str, value: String) -> Option<String> {
         // The instant of a cooldown.
         Kind::ActiveRecord if field.starts_with('~') => Some(value),
         Kind::ActiveRecord => Some(format_active_record(&value).unwrap_or(value)),
-        // The rest is the user's number in the audit log.
+        // The user's number in the audit log is not compared, nor a list of accounts: each account names the member.
         Kind::Flag => {
-            let flags = value.split(',').next().unwrap_or_default();
-            (!flags.is_empty()).then(|| flags.to_owned())
+            let mut parts = value.splitn(3, ',');
+            let mut flags = parts.next().unwrap_or_default().to_owned();
+            let account = parts.nth(1).filter(|accounts| accounts.starts_with('>'));
+            flags.push_str(account.unwrap_or_default());
+            (!flags.is_empty()).then_some(flags)
         }
         Kind::Board
         | Kind::History
@@ -133,6 +136,11 @@ mod tests {
         assert_eq!(cooldown.as_deref(), Some("12"));
         assert_eq!(comparable(Kind::Flag, "!42", "hf,7").as_deref(), Some("hf"));
         assert_eq!(comparable(Kind::Flag, "!42", ",7"), None);
+        assert_eq!(
+            comparable(Kind::Flag, "!42", "f,7,>2 9").as_deref(),
+            Some("f>2 9")
+        );
+        assert_eq!(comparable(Kind::Flag, "!9", ",7,3 1=42"), None);
         assert_eq!(comparable(Kind::ActiveRecord, "\t", "20777"), None);
         assert_eq!(comparable(Kind::Target, "#", "17"), None);
         assert_eq!(comparable(Kind::Profile, "\t", "v3"), None);

@@ -1,0 +1,203 @@
+//! `activity-rank accounts`: several users who count as one member.
+
+use std::process::ExitCode;
+
+use activity_rank_core::account::JoinRequest;
+use activity_rank_core::error::Error;
+use reqwest::{Method, StatusCode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::args::{AccountsArgs, AccountsCommand, ImportAccountsArgs, ServiceArgs};
+use crate::board::{RETRIES, User, print_body};
+use crate::client::Client;
+use crate::count::count;
+use crate::failure::{Failure, LINES_REFUSED};
+use crate::printable::printable;
+use crate::progress::Progress;
+use crate::request_error::RequestError;
+use crate::retry::with_backoff;
+use crate::screen::Screen;
+use crate::upload::line::read_value;
+use crate::upload::open;
+
+/// The accounts of a user.
+#[derive(Debug, Deserialize)]
+struct Accounts {
+    user: User,
+    account_of: Option<String>,
+    accounts: Vec<String>,
+}
+
+/// Runs a command of `accounts`.
+///
+/// # Errors
+///
+/// Returns [`Failure`] if the service gives no usable response, the file cannot be read or stdout fails.
+pub async fn run(service: &ServiceArgs, args: &AccountsArgs) -> Result<ExitCode, Failure> {
+    let client = Client::new(service)?;
+    match &args.command {
+        AccountsCommand::Show { user, json } => {
+            let url = client.url(&["v1", "users", user, "account"]);
+            let body = with_backoff(RETRIES, |_, _| (), || client.get_with_key(&url)).await?;
+            print_body(&url, &body, *json, describe)
+        }
+        AccountsCommand::Join { user, member, json } => {
+            let body = send(&client, Method::PUT, user, &json!({"of": member})).await?;
+            print_body(&client.url(&[]), &body, *json, describe)
+        }
+        AccountsCommand::Detach { user, json } => {
+            send(&client, Method::DELETE, user, &Value::Null).await?;
+            Screen::print(&match json {
+                true => json!({"user": user, "account_of": null}).to_string(),
+                false => format!("{}: no account", printable(user)),
+            })?;
+            Ok(ExitCode::SUCCESS)
+        }
+        AccountsCommand::Import(args) => import(&client, args).await,
+    }
+}
+
+/// Makes the users of a file accounts. A file with an invalid line changes nothing.
+async fn import(client: &Client, args: &ImportAccountsArgs) -> Result<ExitCode, Failure> {
+    let (mut joins, mut invalid) = (Vec::new(), 0);
+    open(&args.file, &args.format)?.read(|raw| {
+        let number = raw.number;
+        match read_value(raw).map_err(|problem| problem.to_string()) {
+            Ok(None) => {}
+            Ok(Some((_, value))) => match parse(&value) {
+                Ok(join) => joins.push((number, join)),
+                Err(error) => {
+                    invalid += 1;
+                    Screen::print_error(&format!("line {number}: {}", printable(&error)));
+                }
+            },
+            Err(error) => {
+                invalid += 1;
+                Screen::print_error(&format!("line {number}: {}", printable(&error)));
+            }
+        }
+        true
+    })?;
+    if invalid > 0 {
+        return Err(Failure::Usage(format!(
+            "nothing was sent, because {} of {} {} invalid: correct the file",
+            invalid,
+            printable(&args.file),
+            if invalid == 1 { "is" } else { "are" },
+        )));
+    }
+    let lines = joins.len() as u64;
+    if args.dry_run {
+        return finish(
+            args,
+            &json!({"lines": lines}),
+            &format!("{} would be joined", count(lines, "account")),
+            0,
+        );
+    }
+    let (progress, mut joined, mut refused) = (Progress::new(Some(lines)), 0, 0);
+    for (number, JoinRequest { user, of, .. }) in joins {
+        match send(client, Method::PUT, &user, &json!({"of": of})).await {
+            Ok(_) => joined += 1,
+            Err(RequestError::Refused { problem, .. })
+                if problem.status == StatusCode::CONFLICT =>
+            {
+                refused += 1;
+                progress.print(&format!("line {number}: {user}: {problem}"));
+            }
+            Err(error) => {
+                progress.finish();
+                Screen::print_error(&format!(
+                    "{joined} of {lines} accounts are joined: run it again to continue"
+                ));
+                return Err(error.into());
+            }
+        }
+        progress.advance(1, format!("joined {joined} of {lines}"));
+    }
+    progress.finish();
+    let summary = json!({"lines": lines, "joined": joined, "refused": refused});
+    let text = format!("{} joined, {refused} refused", count(joined, "account"));
+    finish(args, &summary, &text, refused)
+}
+
+fn finish(
+    args: &ImportAccountsArgs,
+    summary: &Value,
+    text: &str,
+    refused: u64,
+) -> Result<ExitCode, Failure> {
+    Screen::print(&match args.json {
+        true => summary.to_string(),
+        false => text.to_owned(),
+    })?;
+    Ok(match refused {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(LINES_REFUSED),
+    })
+}
+
+/// Parses a line: the account, and the member whose account it is.
+fn parse(line: &Value) -> Result<JoinRequest, String> {
+    let message = |error: Error| error.problem().detail;
+    let Value::Object(fields) = line else {
+        return Err("must be a JSON object such as {\"user\":\"42\",\"of\":\"9\"}".to_owned());
+    };
+    let mut body = fields.clone();
+    let user = body.remove("user").unwrap_or_default();
+    let user = activity_rank_core::id::user(&user);
+    let user = user.ok_or_else(|| format!("user: {}", activity_rank_core::id::ID))?;
+    JoinRequest::parse(&user, &Value::Object(body)).map_err(message)
+}
+
+fn describe(found: &Accounts) -> String {
+    let user = &found.user;
+    match (&found.account_of, found.accounts.as_slice()) {
+        (Some(member), _) => format!("{user}: an account of {}", printable(member)),
+        (None, []) => format!("{user}: no account, and no accounts"),
+        (None, accounts) => format!("{user}: {}", printable(&accounts.join(", "))),
+    }
+}
+
+async fn send(
+    client: &Client,
+    method: Method,
+    user: &str,
+    body: &Value,
+) -> Result<Vec<u8>, RequestError> {
+    let url = client.url(&["v1", "users", user, "account"]);
+    let body = match body {
+        Value::Null => String::new(),
+        body => body.to_string(),
+    };
+    let attempt = || client.send(method.clone(), &url, body.clone());
+    with_backoff(RETRIES, |_, _| (), attempt).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_checked_as_the_service_does() {
+        let join = parse(&json!({"user": 42, "of": "9"})).unwrap();
+        assert_eq!((join.user.as_str(), join.of.as_str()), ("42", "9"));
+        for (line, expected) in [
+            (json!({"of": "9"}), "user: must have 1 to 64"),
+            (json!({"user": "42"}), "of: must have 1 to 64"),
+            (
+                json!({"user": "9", "of": "9"}),
+                "of: must be another user than the account",
+            ),
+            (
+                json!({"user": "42", "of": "9", "name": "x"}),
+                "name: is unknown",
+            ),
+            (json!([]), "must be a JSON object"),
+        ] {
+            let error = parse(&line).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+}

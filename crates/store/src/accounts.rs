@@ -1,0 +1,143 @@
+//! `account.lua`: makes a user an account of a member, and takes that back.
+//!
+//! The flags of the account name the member, and the flags of the member list the account. Both may lie on different shards.
+//! The list is written first and cleared last: a request that ends in between leaves a name in the list, which counts for
+//! nothing, and the same request again completes it.
+
+use crate::deployment::Deployment;
+use crate::keys::Keys;
+use crate::redis::{Command, Reply};
+use crate::scripts::ACCOUNT;
+use activity_rank_core::account::Accounts;
+use activity_rank_core::actor::Actor;
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::error::Error;
+
+/// A half of a change: the verb, the user whose flags change, and the other one.
+type Half<'a> = (&'static str, &'a str, &'a str);
+
+/// Returns the accounts of a user.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read(deployment: &Deployment, user: &str) -> Result<Accounts, Error> {
+    let flags = Command::new("HGET").arg(&deployment.keys_of(user).users());
+    let flags = flags.arg(&Keys::flags_field(user));
+    let reply = deployment.run_command(flags).await?;
+    Ok(Accounts::from_flags(
+        reply.optional_text()?.unwrap_or_default(),
+    ))
+}
+
+/// Makes a user an account of a member. Returns the accounts of the user, as it is one now.
+///
+/// # Errors
+///
+/// [`Error::AccountConflict`]; else as [`Deployment::run_script`].
+pub async fn join(
+    deployment: &Deployment,
+    user: &str,
+    member: &str,
+    actor: Option<&Actor>,
+    now: Instant,
+) -> Result<Accounts, Error> {
+    let halves = [("add", member, user), ("join", user, member)];
+    change(deployment, halves, actor, now).await
+}
+
+/// Takes back that a user is an account of a member.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn detach(
+    deployment: &Deployment,
+    user: &str,
+    member: &str,
+    actor: Option<&Actor>,
+    now: Instant,
+) -> Result<Accounts, Error> {
+    let halves = [("detach", user, member), ("remove", member, user)];
+    change(deployment, halves, actor, now).await
+}
+
+/// Returns the keys of the script.
+#[must_use]
+pub fn account_keys(keys: &Keys) -> Vec<String> {
+    vec![
+        keys.users(),
+        keys.outbox(),
+        keys.audit_log(),
+        keys.audit_subjects(),
+    ]
+}
+
+/// Changes both halves. Returns the accounts of the user of the last one. If the second half is refused, an account that
+/// the first one has added to a list leaves it again.
+async fn change(
+    deployment: &Deployment,
+    [first, second]: [Half<'_>; 2],
+    actor: Option<&Actor>,
+    now: Instant,
+) -> Result<Accounts, Error> {
+    deployment.claim().await?;
+    let mut halves = vec![second, first];
+    let (mut number, mut conflict, mut was_added) = (String::new(), None, false);
+    let mut accounts = Accounts::default();
+    while let Some((verb, user, other)) = halves.pop() {
+        let shard = deployment.config.shard_of(user);
+        let call = Command::script(&ACCOUNT, &account_keys(&deployment.keys(shard)))
+            .arg(&deployment.fingerprint(shard))
+            .number(now.0)
+            .arg(deployment.config.bound.journal_flag())
+            .arg(Actor::stored(actor))
+            .args([verb, user, other, number.as_str()]);
+        let reply = deployment.run_script(call).await?;
+        accounts = Accounts::new(reply.at(2)?.text()?);
+        if accounts.member().is_none() {
+            deployment.set_accounts(user, accounts.clone());
+        }
+        let detail = match reply.at(3)?.text()? {
+            "added" => {
+                was_added = true;
+                ""
+            }
+            "full" => "A member has at most 20 accounts.",
+            "account" => "One of them is an account of another member: take that back first.",
+            "member" => "The account has accounts: take these back first.",
+            _ => "",
+        };
+        if !detail.is_empty() {
+            conflict = Some(detail);
+            halves.clear();
+            halves.extend(was_added.then_some(("remove", other, user)));
+        }
+        accounts
+            .number_of(other)
+            .unwrap_or_default()
+            .clone_into(&mut number);
+    }
+    conflict.map_or(Ok(accounts), |detail| Err(Error::AccountConflict(detail)))
+}
+
+/// Checks that a user is not an account of another member, by the text of their accounts.
+///
+/// # Errors
+///
+/// [`Error::AccountOf`].
+pub(crate) fn check(accounts: &str) -> Result<(), Error> {
+    match Accounts::new(accounts).member() {
+        Some((_, member)) => Err(Error::AccountOf(member.to_owned())),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a user is not an account of another member, by their stored flags.
+///
+/// # Errors
+///
+/// [`Error::AccountOf`], and that of a reply that is neither nil nor text.
+pub(crate) fn check_flags(flags: &Reply) -> Result<(), Error> {
+    check(Accounts::from_flags(flags.optional_text()?.unwrap_or_default()).text())
+}

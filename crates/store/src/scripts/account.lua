@@ -1,0 +1,95 @@
+-- Makes a user an account of a member, or takes that back: one half on the shard of each. Follows journal.lua and
+-- audit.lua.
+--
+-- KEYS    1 users (hash)   2 changes (stream)   3 audit log (stream)   4 subjects and reasons (hash)
+-- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms   3 '1' to write to the journal
+--         4 string: actor, or ''   5 verb   6 string: user   7 string: the other one
+--         8 integer: number of the account for 'join', or for 'add' in a rebuild; else ''
+--         verbs on the shard of a member: 'add' and 'remove', the other one is the account
+--         on the shard of an account: 'join' and 'detach', the other one is the member; '' to detach it from any, in a
+--         rebuild
+-- Returns { schema fingerprint, {}, accounts, result }
+--         accounts  of the user, as users.lua stores them
+--         result    'ok', also if nothing was to change; 'added' to the list; 'full' if the member has 20 accounts;
+--                   'account' if the user is an account of another member, or the member is one; 'member' if the
+--                   account has accounts. Only 'ok' and 'added' have changed anything.
+--         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
+-- State   Numbers of accounts are not given again: a member without accounts keeps the last one. 'join' and 'detach' are in
+--         the audit log and the journal, of the account. Nothing expires.
+-- Example EVALSHA sha 4 {ar:0}p {ar:0}o {ar:0}l {ar:0}w 'v4 ...' 1795132800000 0 '' join 42 9 2
+
+local MOST = 20
+local verb, user, other, given = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local audit = { log = KEYS[3], subjects = KEYS[4], now = ARGV[2], reason = '', actor = ARGV[4] }
+local outbox = ARGV[3] == '1' and KEYS[2] or nil
+local stored_fingerprint = redis.call('HGET', KEYS[1], FINGERPRINT)
+if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
+  return { stored_fingerprint }
+end
+check_outbox(outbox)
+check_audit(audit)
+
+local letters, subject, rest = read_flags(user)
+local before = string.sub(rest, 2)
+local _, member = string.match(before, '^>(%d+) (.+)$')
+local last, listed, is_listed = tonumber(string.match(before, '^%d+') or 0), {}, false
+for number, account in string.gmatch(before, ' (%d+)=(%S+)') do
+  if account == other then
+    is_listed = true
+  end
+  if account ~= other or verb ~= 'remove' then
+    listed[#listed + 1] = ' ' .. number .. '=' .. account
+  end
+end
+
+-- Returns the accounts of the user after the change, or why it is refused.
+local function change()
+  if verb == 'detach' then
+    return (member == other or member and other == '') and '' or before
+  elseif verb == 'join' then
+    if last > 0 and #listed > 0 then
+      return nil, 'member'
+    elseif member and member ~= other then
+      return nil, 'account'
+    end
+    return '>' .. given .. ' ' .. other
+  elseif member then
+    return nil, 'account'
+  elseif verb == 'add' and not is_listed then
+    if #listed >= MOST then
+      return nil, 'full'
+    end
+    local number = given ~= '' and tonumber(given) or last + 1
+    last = math.max(last, number)
+    listed[#listed + 1] = ' ' .. digits(number) .. '=' .. other
+  end
+  return last > 0 and digits(last) .. table.concat(listed) or ''
+end
+
+local after, refusal = change()
+local result = verb == 'add' and not is_listed and 'added' or 'ok'
+if after and after ~= before then
+  local id
+  if verb == 'join' then
+    id = write_outbox(outbox, 'account', 'now', ARGV[2], 'user', user, 'of', other, 'number', given, 'actor', ARGV[4])
+  elseif verb == 'detach' then
+    id = write_outbox(outbox, 'account', 'now', ARGV[2], 'user', user, 'of', '', 'number', '',
+      'actor', ARGV[4])
+  end
+  -- A store that refuses the flags loses the entry again.
+  local written, failure = pcall(function()
+    if verb == 'join' or verb == 'detach' then
+      write_audit(audit, user, { verb })
+      letters, subject = read_flags(user)
+    end
+    local text = letters .. ',' .. subject .. (after ~= '' and ',' .. after or '')
+    redis.call('HSET', KEYS[1], FINGERPRINT, ARGV[1], FLAGS .. user, text)
+  end)
+  if not written then
+    if id then
+      pcall(redis.call, 'XDEL', outbox, id)
+    end
+    error(failure, 0)
+  end
+end
+return { ARGV[1], {}, after or before, refusal or result }

@@ -1,0 +1,315 @@
+//! `/v1/users/{user}/account`: several users who count as one member.
+
+use test_support::{Value, json};
+
+use crate::app::TestApp;
+use crate::bodies::{activity, ids, like, moderation, undo, with};
+use crate::problem::problem;
+use crate::token::sign;
+
+/// Makes users accounts of member 9.
+async fn join(app: &TestApp, users: &[&str]) {
+    for user in users {
+        let response = app.put(&path(user), &json!({"of": "9"})).await;
+        response.assert(200, account(user, "9"));
+    }
+}
+
+fn path(user: &str) -> String {
+    format!("/v1/users/{user}/account")
+}
+
+fn account(user: &str, of: impl Into<Value>) -> Value {
+    json!({"user": {"id": user}, "account_of": of.into(), "accounts": []})
+}
+
+async fn points(app: &TestApp, user: &str) -> Value {
+    let board = app.read("/v1/ranking/all").await;
+    let mut entries = board["entries"].as_array().unwrap().iter();
+    let entry = entries.find(|entry| entry["user"]["id"] == user);
+    entry.map_or(json!(0), |entry| entry["score"].clone())
+}
+
+/// An activity counts once, whichever account sends it, and any account undoes it.
+#[tokio::test]
+async fn accounts_count_once_for_their_member() {
+    let app = TestApp::start();
+    app.count("9", "like", "before").await;
+    join(&app, &["42", "77"]).await;
+    app.outcome(like("42", "before"), "duplicate").await;
+    let counted = app.outcome(like("42", "a"), "counted").await;
+    assert_eq!(
+        counted["standings"]["all"],
+        json!({"id": "all", "score": 4, "rank": 1})
+    );
+    app.outcome(like("77", "a"), "duplicate").await;
+    app.outcome(like("9", "a"), "duplicate").await;
+    let visits = ["42", "77", "9"].map(|user| activity(user, "visit", "/"));
+    let response = app.send_activity(json!(visits)).await;
+    let counted = response.body["results"].as_array().unwrap().iter();
+    let counted = counted.filter(|result| result["outcome"] == "counted");
+    assert_eq!(counted.count(), 1, "{}", response.text);
+    app.outcome(undo(like("77", "a")), "undone").await;
+    app.outcome(undo(like("42", "before")), "undone").await;
+    app.outcome(undo(like("9", "a")), "nothing-to-undo").await;
+    assert_eq!(ids(&app.read("/v1/ranking/all").await), ["9"]);
+    assert_eq!(points(&app, "9").await, 1);
+    let list = json!({"user": {"id": "9"}, "account_of": null, "accounts": ["42", "77"]});
+    app.assert_get(&path("9"), list).await;
+}
+
+/// A target that belongs to an account is one of the member's own.
+#[tokio::test]
+async fn own_accounts_are_own_targets() {
+    let app = TestApp::with(|worker| worker.var("CONTENT_PERIODS", "all").cron());
+    for (author, target) in [("42", "post-42"), ("9", "post-9"), ("5", "post-5")] {
+        let target = format!("/v1/targets/{target}");
+        app.put(&target, &json!({"author": author}))
+            .await
+            .assert_status(200);
+    }
+    app.minute().await;
+    join(&app, &["42", "77"]).await;
+    for own in [
+        activity("9", "follow", "42"),
+        activity("42", "follow", "9"),
+        activity("42", "follow", "77"),
+        like("9", "post-42"),
+        like("42", "post-9"),
+        like("77", "post-42"),
+    ] {
+        let refused = app.outcome(own, "capped").await;
+        assert_eq!(refused["reason"], "own-target");
+    }
+    app.count("42", "like", "post-5").await;
+    assert_eq!(points(&app, "9").await, 2);
+}
+
+/// The member receives what others give to an account.
+#[tokio::test]
+async fn member_receives_for_account() {
+    let app = TestApp::with(|worker| worker.var("CONTENT_PERIODS", "all").cron());
+    let target = json!({"author": "42"});
+    app.put("/v1/targets/post", &target)
+        .await
+        .assert_status(200);
+    app.minute().await;
+    join(&app, &["42"]).await;
+    app.set_name("42", "Ada").await;
+    app.count("5", "like", "post").await;
+    app.count("6", "follow", "42").await;
+    let authors = async || {
+        app.minute().await;
+        let board = app.read("/v1/authors/all").await;
+        let row = |entry: &Value| (entry["user"]["id"].clone(), entry["score"].clone());
+        let rows = board["entries"].as_array().unwrap().iter().map(row);
+        rows.collect::<Vec<_>>()
+    };
+    test_support::until("both activities", async || {
+        let found = authors().await;
+        eprintln!("{found:?}");
+        (found == [(json!("9"), json!(4))]).then_some(())
+    })
+    .await;
+    app.outcome(undo(like("5", "post")), "undone").await;
+    test_support::until("the undo", async || {
+        (authors().await == [(json!("9"), json!(2))]).then_some(())
+    })
+    .await;
+}
+
+/// Every route answers for the member, and says so.
+#[tokio::test]
+async fn reads_of_account_answer_for_member() {
+    let app = TestApp::start();
+    app.count("9", "like", "a").await;
+    app.set_name("9", "Ada").await;
+    join(&app, &["42"]).await;
+    for route in [
+        "/v1/users/{}",
+        "/v1/users/{}/activity",
+        "/v1/users/{}/points",
+        "/v1/users/{}/standings",
+        "/v1/users/{}/card",
+        "/v1/users/{}/moderation",
+        "/v1/ranking/all/users/{}",
+    ] {
+        let mut member = app.read(&route.replace("{}", "9")).await;
+        let found = app.read(&route.replace("{}", "42")).await;
+        member["account_of"] = json!("9");
+        assert_eq!(found, member, "{route}");
+    }
+    let page = app.get("/u/42").await;
+    assert!(page.text.contains("Ada"), "{}", page.text);
+}
+
+#[tokio::test]
+async fn account_that_leaves_counts_for_itself() {
+    let app = TestApp::start();
+    join(&app, &["42"]).await;
+    app.count("42", "like", "a").await;
+    app.delete(&path("42")).await.assert_status(204);
+    app.delete(&path("42")).await.assert_status(204);
+    app.assert_get(&path("42"), account("42", Value::Null))
+        .await;
+    app.outcome(undo(like("42", "a")), "nothing-to-undo").await;
+    app.count("42", "like", "a").await;
+    app.outcome(like("9", "a"), "duplicate").await;
+    assert_eq!(ids(&app.read("/v1/ranking/all").await), ["9", "42"]);
+    // It gets a new number when it joins again.
+    join(&app, &["42"]).await;
+    app.outcome(like("42", "a"), "duplicate").await;
+}
+
+#[tokio::test]
+async fn chains_and_second_members_are_conflicts() {
+    let app = TestApp::start();
+    join(&app, &["42"]).await;
+    join(&app, &["42"]).await;
+    let stored = app.store().snapshot();
+    let another = "One of them is an account of another member: take that back first.";
+    let owns = "The account has accounts: take these back first.";
+    for (user, of, detail) in [("42", "7", another), ("5", "42", another), ("9", "7", owns)] {
+        let response = app.put(&path(user), &json!({"of": of})).await;
+        response.assert(409, problem("account-conflict", detail));
+    }
+    // Nothing but the last number of user 7 is new.
+    let account = account("7", Value::Null);
+    app.assert_get(&path("7"), account).await;
+    assert_eq!(app.store().snapshot().len(), stored.len());
+    for user in 0..19 {
+        join(&app, &[&format!("u{user}")]).await;
+    }
+    let response = app.put(&path("last"), &json!({"of": "9"})).await;
+    let detail = "A member has at most 20 accounts.";
+    response.assert(409, problem("account-conflict", detail));
+    app.delete(&path("u3")).await.assert_status(204);
+    join(&app, &["last"]).await;
+}
+
+/// Decisions of moderators and of the member hold for all accounts.
+#[tokio::test]
+async fn hidden_and_frozen_hold_for_accounts() {
+    let app = TestApp::start();
+    join(&app, &["42"]).await;
+    app.count("42", "like", "a").await;
+    let frozen = app
+        .put("/v1/users/42/moderation", &moderation(true, true))
+        .await;
+    let state = json!({"account_of": "9", "user": {"id": "9"}, "hidden": true, "frozen": true});
+    frozen.assert(200, state);
+    assert_eq!(app.read("/v1/ranking/all").await["total"], 0);
+    let missing = problem("not-found", "The user 42 has no profile.");
+    for path in [
+        "/v1/users/42",
+        "/v1/ranking/all/users/42",
+        "/v1/users/42/card",
+    ] {
+        app.without_key()
+            .get(path)
+            .await
+            .assert(404, missing.clone());
+        app.get(path).await;
+    }
+    app.send_activity(like("42", "b")).await.assert_status(403);
+    app.moderate("9", false, false).await;
+    app.put_profile("42", json!({"name": "Ada", "hidden": true}))
+        .await;
+    assert_eq!(app.read("/v1/ranking/all").await["total"], 0);
+    app.put_profile("9", json!({"name": "Ada", "hidden": false}))
+        .await;
+    let named = json!({"account_of": "9", "id": "9", "name": "Ada"});
+    app.assert_get("/v1/users/42", named).await;
+    let adjustment = json!({"id": "1", "points": 5, "reason": "A test"});
+    app.adjust("42", &adjustment).await.assert_status(200);
+    assert_eq!(points(&app, "9").await, 7);
+}
+
+#[tokio::test]
+async fn erasure_erases_accounts_and_their_links() {
+    let app = TestApp::start();
+    join(&app, &["account-1", "account-2", "account-3"]).await;
+    app.count("account-1", "like", "a").await;
+    app.count("account-2", "like", "b").await;
+    app.delete("/v1/users/account-1").await.assert_status(204);
+    assert_eq!(app.store().traces("account-1"), [""; 0]);
+    assert_eq!(points(&app, "9").await, 4);
+    app.count("account-1", "like", "a").await;
+    app.delete("/v1/users/9").await.assert_status(204);
+    assert_eq!(app.store().traces("account-2"), [""; 0]);
+    assert_eq!(app.store().traces("account-3"), [""; 0]);
+    assert_eq!(ids(&app.read("/v1/ranking/all").await), ["account-1"]);
+}
+
+#[tokio::test]
+async fn members_join_by_both_tokens() {
+    let app = TestApp::with(|worker| {
+        let worker = worker.var("JWT_SECRET", sign::SECRET);
+        worker.var("MEMBER_ACCOUNTS", "true")
+    });
+    let token = |user: &str| sign::hs256(&sign::claims(user));
+    let (member, account_user, other) = (
+        app.with_key(&token("9")),
+        app.with_key(&token("42")),
+        app.with_key(&token("5")),
+    );
+    let join = |token: &str| json!({"of": "9", "token": token});
+    for (caller, key, status) in [
+        (&member, token("5"), 400),
+        (&member, "x".to_owned(), 400),
+        (&member, String::new(), 400),
+        (&account_user, token("42"), 400),
+        (&other, token("42"), 403),
+    ] {
+        let response = caller.put(&path("42"), &join(&key)).await;
+        response.assert_status(status);
+    }
+    member
+        .put(&path("42"), &join(&token("42")))
+        .await
+        .assert(200, account("42", "9"));
+    account_user
+        .put(&path("42"), &join(&token("9")))
+        .await
+        .assert(200, account("42", "9"));
+    account_user.count("42", "like", "a").await;
+    // The account reads what is the member's own.
+    let history = account_user.read("/v1/users/42/activity").await;
+    assert_eq!(history["days"][0]["points"], 2);
+    other.delete(&path("42")).await.assert_status(403);
+    member.delete(&path("42")).await.assert_status(204);
+    account_user
+        .put(&path("42"), &join(&token("9")))
+        .await
+        .assert_status(200);
+    account_user.delete(&path("42")).await.assert_status(204);
+}
+
+#[tokio::test]
+async fn only_services_join_without_member_accounts() {
+    let app = TestApp::with(|worker| worker.var("JWT_SECRET", sign::SECRET));
+    let token = |user: &str| sign::hs256(&sign::claims(user));
+    let member = app.with_key(&token("9"));
+    let body = json!({"of": "9", "token": token("42")});
+    member.put(&path("42"), &body).await.assert_status(403);
+    join(&app, &["42"]).await;
+    member.delete(&path("42")).await.assert_status(403);
+    app.put(&path("9"), &json!({"of": 9}))
+        .await
+        .assert_status(400);
+    let invalid = with(json!({"of": "9"}), json!({"to": "7"}));
+    app.put(&path("42"), &invalid).await.assert_status(400);
+}
+
+/// The audit log names the account; the list of the member is not in it.
+#[tokio::test]
+async fn audit_log_has_joined_accounts() {
+    let app = TestApp::start();
+    join(&app, &["42"]).await;
+    app.delete(&path("42")).await.assert_status(204);
+    let log = app.read("/v1/moderation").await;
+    let entries = log["entries"].as_array().unwrap().iter();
+    let entries = entries.map(|entry| (entry["action"].clone(), entry["user"]["id"].clone()));
+    let expected = ["detach", "join"].map(|action| (json!(action), json!("42")));
+    assert_eq!(entries.collect::<Vec<_>>(), expected);
+}
