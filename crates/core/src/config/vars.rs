@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 28] = [
+    pub const NAMES: [&str; 29] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -34,6 +34,7 @@ impl Vars {
         "PUBLIC_STATS",
         "PLAYGROUND",
         "SITE",
+        "STREAK_FREEZES",
         "SNAPSHOT_MEMBERS",
         "SETTLE_MINUTES",
         "STORE_TIMEOUT_MS",
