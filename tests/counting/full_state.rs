@@ -227,9 +227,19 @@ impl Comparison {
             streak(&active[1..])
         };
         let longest = (0..31).map(|from| streak(&active[from..])).max();
+        let begun = today.weekday().to_monday_one_offset() as usize;
+        let weeks = [&active[..begun]]
+            .into_iter()
+            .chain(active[begun..].chunks(7));
+        let weeks: Vec<bool> = weeks.map(|week| week.contains(&true)).collect();
+        let current_week = usize::from(!weeks[0]);
+        let weeks = json!({
+            "current": streak(&weeks[current_week..]),
+            "longest": (0..weeks.len()).map(|from| streak(&weeks[from..])).max(),
+        });
         let body = json!({
             "user": { "id": user }, "timezone": self.model.calendar.name, "days": days,
-            "streak": { "current": current, "longest": longest },
+            "streak": { "current": current, "longest": longest, "weeks": weeks },
         });
         (format!("/v1/users/{user}/activity"), body)
     }

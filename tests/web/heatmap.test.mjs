@@ -89,11 +89,15 @@ const setToken = (page, token) =>
   }, token)
 
 /** Answers with a year: the points of days by how many days ago they are. */
-const serveYear = (points, streak = { current: 4, longest: 9 }) => {
+const serveYear = (points, streak = { current: 4, longest: 9 }, frozen = []) => {
   const history = () => ({
     user: { id: user },
     timezone: 'UTC',
-    days: Array.from({ length: 366 }, (_, daysAgo) => ({ date: isoDate(daysAgo), points: points[daysAgo] ?? 0 })),
+    days: Array.from({ length: 366 }, (_, daysAgo) => ({
+      date: isoDate(daysAgo),
+      points: points[daysAgo] ?? 0,
+      ...(frozen.includes(daysAgo) ? { frozen: true } : {}),
+    })),
     streak,
   })
   return (page) => page.route(ACTIVITY, (route) => route.fulfill({ json: history(), headers: CORS }))
@@ -147,6 +151,26 @@ describe('year', () => {
     assert.equal(await day(page, 3).getAttribute('aria-label'), `${date(3)}: 104 points`)
     assert.equal(await page.evaluate('events.at(-1)'), 'load')
     assert.deepEqual(page.errors, [])
+  })
+
+  it('frozen days have stripes and a text', async (t) => {
+    const points = Object.fromEntries(Array.from({ length: 20 }, (_, daysAgo) => [daysAgo, daysAgo % 5]))
+    const page = await open(t, { before: serveYear(points, { current: 16, longest: 16 }, [5, 10, 15]) })
+    await loaded(page)
+    const backgroundOf = (daysAgo) => day(page, daysAgo).evaluate((cell) => getComputedStyle(cell).backgroundImage)
+    assert.match(await backgroundOf(5), /^repeating-linear-gradient/)
+    assert.equal(await backgroundOf(20), 'none')
+    const label = `${date(5)}: 0 points · Streak frozen`
+    assert.equal(await day(page, 5).getAttribute('aria-label'), label)
+    assert.equal(await day(page, 20).getAttribute('aria-label'), `${date(20)}: 0 points`)
+    await day(page, 5).hover()
+    assert.equal(await text(page, 'details'), label.replace(' · ', '\n'))
+    await page.emulateMedia({ forcedColors: 'active' })
+    assert.match(await backgroundOf(5), /^repeating-linear-gradient/)
+    await page.locator('activity-heatmap').evaluate((element) => {
+      element.lang = 'zh-Hans'
+    })
+    await eventually(async () => (await text(page, 'details')).split('\n')[1], '连续活跃保护')
   })
 
   it('days are in columns of weeks, rows of weekdays', async (t) => {

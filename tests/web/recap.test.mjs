@@ -66,6 +66,28 @@ it('private year is shown to the member', async (t) => {
   assert.deepEqual(own.errors, [])
 })
 
+it('frozen days keep the longest streak', async (t) => {
+  const days = [...'x-xfxx'].map((day, index) => ({
+    date: `2025-11-0${index + 1}`,
+    points: day === 'x' ? 2 : 0,
+    ...(day === 'f' ? { frozen: true } : {}),
+  }))
+  const answer = (page) =>
+    page.route(/\/v1\/users\/eve\/activity/, (route) =>
+      route.fulfill({ json: { user: { id: 'eve' }, days: days.toReversed() } }),
+    )
+  const standing = { rank: 1, total: 2, score: 8, period: { closed: true } }
+  const page = await open(t, 'eve', '2025-11', undefined, {
+    before: async (page) => {
+      await answer(page)
+      await page.route(/\/v1\/ranking\//, (route) => route.fulfill({ json: standing }))
+    },
+  })
+  await page.locator('#recap:not([hidden])').waitFor()
+  const facts = await factsOf(page)
+  assert.deepEqual([facts['longest streak, in days'], facts['active days']], ['3', '4'])
+})
+
 it('month without activity is empty', async (t) => {
   const page = await open(t, 'eve', '2001-01')
   await page.getByText('Nothing yet.').waitFor()

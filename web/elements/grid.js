@@ -39,14 +39,14 @@ export class Grid {
   /**
    * Shows days. Cells stay, so an update changes only what differs.
    * @param {{ isYear: boolean, offset: number, weeks: number }} layout
-   * @param {{ date: string, points: number, text: string, lines: string, number: string, level: number }[]} days
+   * @param {{ date: string, points: number, text: string, lines: string, number: string, part: string }[]} days
    */
   show({ isYear, offset, weeks }, days) {
     const hasFocus = this.#focused?.matches(':focus')
     this.#build(isYear, weeks)
     for (const [index, cell] of this.#cells.entries()) {
       const day = days[index - offset]
-      const part = day ? `day level-${day.level}` : ''
+      const part = day ? `day ${day.part}` : ''
       if (cell.part.value !== part) cell.part.value = part
       if (cell.ariaLabel !== (day?.text ?? null)) cell.ariaLabel = day?.text ?? null
       write(cell, !day || isYear ? '' : day.number)

@@ -48,6 +48,7 @@ section {
 [role=row] { display: flex; gap: var(--gap) }
 [role=gridcell] { box-sizing: border-box; inline-size: var(--cell); block-size: var(--cell); border-radius: .2em }
 [part~=day], [part~=swatch] { --level: var(--level-0); background: var(--level); box-shadow: inset 0 0 0 1px color-mix(in srgb, var(--text) 7%, transparent) }
+[part~=frozen] { background: repeating-linear-gradient(45deg, var(--level) 0 .4em, var(--muted) 0 .45em) }
 [part~=day]:hover { box-shadow: inset 0 0 0 1px var(--text) }
 [part~=level-1] { --level: var(--level-1) }
 [part~=level-2] { --level: var(--level-2) }

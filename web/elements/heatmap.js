@@ -189,15 +189,17 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES, common + panel + hea
     const date = format({ weekday: 'short', year: 'numeric', month: 'short', day: 'numeric' })
     const dayFormat = format({ day: 'numeric' })
     const levels = levelsOf(points)
-    const shown = days.map(({ date: id, points, actions = {} }, index) => {
+    const shown = days.map(({ date: id, points, frozen, actions = {} }, index) => {
       const noon = Date.parse(`${id}T12:00Z`)
       const done = Object.entries(actions).map(([action, { count, points }]) =>
         texts.done(action, count, number(count), points, number(points)),
       )
       const lines = [texts.day_points(date.format(noon), points, number(points)), ...done]
+      if (frozen) lines.push(texts.frozen)
       // Only the number: some languages add a word.
       const day = dayFormat.formatToParts(noon).find(({ type }) => type === 'day').value
-      return { date: id, points, text: lines.join(' · '), lines: lines.join('\n'), number: day, level: levels[index] }
+      const part = frozen ? 'frozen' : `level-${levels[index]}`
+      return { date: id, points, text: lines.join(' · '), lines: lines.join('\n'), number: day, part }
     })
     this.#grid.show(layout, shown)
     this.#showHeadings(layout, format)

@@ -73,6 +73,7 @@ export interface ActivityTexts {
   last_days(points: number, p: string, days: number, of: string): string
   in_year(year: string, points: number, p: string): string
   active_days(days: number, n: string): string
+  frozen: string
   less: string
   more: string
 }

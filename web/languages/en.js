@@ -111,6 +111,7 @@ export const activity = {
   last_days: (points, p, days, of) => `${p} point${s(points)} in the last ${days > 360 ? 'year' : `${of} days`}`,
   in_year: (year, points, p) => `${p} point${s(points)} in ${year}`,
   active_days: (days, n) => `${n} active day${s(days)}`,
+  frozen: 'Streak frozen',
   less: 'Less',
   more: 'More',
 }

@@ -96,6 +96,7 @@ export const activity = {
   last_days: (_points, p, days, of) => `最近${days > 360 ? '一年' : ` ${of} 天`}共 ${p} 分`,
   in_year: (year, _points, p) => `${year} 年共 ${p} 分`,
   active_days: (_days, n) => `${n} 天活跃`,
+  frozen: '连续活跃保护',
   less: '少',
   more: '多',
 }

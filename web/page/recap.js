@@ -13,7 +13,7 @@ const path = `/v1/users/${encodedUser}`
 const kind = period.includes('-') ? 'month' : 'year'
 
 /** @typedef {{ rank: number | null, total: number, score: number, period: { closed: boolean } }} Standing */
-/** @typedef {{ date: string, points: number }} Day */
+/** @typedef {{ date: string, points: number, frozen?: true }} Day */
 /**
  * @typedef {object} Data
  * @property {number} status of the calendar: 200 if the reader may see it
@@ -91,13 +91,13 @@ function renderFacts({ days, place, received, months }) {
 }
 
 /**
- * Returns the most days with points in a row.
+ * Returns the most days with points in a row. Frozen days between them are not counted.
  * @param {Day[]} days the oldest first
  */
 function longestStreak(days) {
   let [longest, current] = [0, 0]
-  for (const { points } of days) {
-    current = points > 0 ? current + 1 : 0
+  for (const { points, frozen } of days) {
+    if (!frozen) current = points > 0 ? current + 1 : 0
     longest = Math.max(longest, current)
   }
   return longest

@@ -150,7 +150,7 @@ pub struct ImportArgs {
     #[arg(long)]
     pub shift_to_now: bool,
     /// Replay a file of `export --activity` into an empty deployment and its store, also with another TIMEZONE or SHARDS
-    #[arg(long, conflicts_with_all = ["shift_to_now", "format", "columns", "dry_run", "skip_invalid"])]
+    #[arg(long, conflicts_with_all = ["shift_to_now", "format", "columns", "dry_run", "skip_invalid", "report"])]
     pub rebuild: bool,
     /// Store and prefix of the deployment, for --rebuild.
     #[command(flatten)]
@@ -238,6 +238,9 @@ pub struct UploadArgs {
     /// Retries per request after no response, 429 or 5xx
     #[arg(long, value_name = "TIMES", default_value_t = 8)]
     pub retries: usize,
+    /// New file that gets the result of each line as JSON: its number, outcome and reason, in the order of the input
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
     /// Maximum number of refused lines to print; all are counted
     #[arg(long, value_name = "LINES", default_value_t = 20)]
     pub limit_errors: u64,
@@ -473,7 +476,8 @@ Examples:
   activity-rank import demo.jsonl --shift-to-now
   zcat old.jsonl.gz | activity-rank import - --concurrency 8 --json
   activity-rank import log.csv --columns at=created,user=member_id,action=type,target=post
-  activity-rank import activity.jsonl --dry-run";
+  activity-rank import activity.jsonl --dry-run
+  activity-rank import activity.jsonl --skip-invalid --report results.jsonl";
 
 const PROFILES_EXAMPLES: &str = "\
 Examples:

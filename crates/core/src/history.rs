@@ -9,6 +9,7 @@ use crate::object::Object;
 use crate::profile::Profile;
 use crate::query::Query;
 use crate::score::Points;
+use crate::streak::{Streak, StreakDay, streak_days};
 use serde::Serialize;
 
 /// Days of history that are kept, including today.
@@ -31,6 +32,8 @@ pub struct HistoryRequest {
     shown: (Date, Date),
     /// Number of days that streaks count.
     kept: i32,
+    /// Freezes of streaks in a month.
+    freezes: u32,
     /// The first day whose points are read: `years` needs all.
     oldest: Date,
 }
@@ -110,6 +113,9 @@ struct View<'a> {
 struct Day<'a> {
     date: String,
     points: Points,
+    /// Whether a freeze covers the day.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    frozen: bool,
     /// Absent for older days, and with [`Access::Public`].
     #[serde(skip_serializing_if = "Option::is_none")]
     actions: Option<Object<&'a str, ActionView>>,
@@ -122,15 +128,6 @@ pub struct ActionView {
     pub count: i64,
     /// Net points.
     pub points: Points,
-}
-
-/// Runs of consecutive days with points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Streak {
-    /// The run that ends today, or yesterday while today has no points.
-    pub current: usize,
-    /// The longest run.
-    pub longest: usize,
 }
 
 impl HistoryRequest {
@@ -153,6 +150,7 @@ impl HistoryRequest {
             today,
             shown,
             kept,
+            freezes: config.streak_freezes,
             oldest: Period::Year.first_day(FIRST_YEAR).unwrap_or(today),
         })
     }
@@ -166,6 +164,7 @@ impl HistoryRequest {
             today,
             shown: (today.plus(1 - DAYS), today),
             kept,
+            freezes: config.streak_freezes,
             oldest: today.plus(1 - kept),
         }
     }
@@ -192,9 +191,11 @@ impl HistoryRequest {
         recent.chain(history.older.iter().copied())
     }
 
-    /// Returns the points of all days that streaks or the response need in smallest steps, today first.
+    /// Returns the points of all days that streaks or the response need in smallest steps, today first. Freezes of the
+    /// response depend on all days that are known.
     fn steps(&self, history: &History) -> Vec<i64> {
-        let first = self.shown.0.min(self.today.plus(1 - self.kept));
+        let known = history.older.last().map_or(self.today, |(date, _)| *date);
+        let first = self.shown.0.min(self.today.plus(1 - self.kept)).min(known);
         let mut days = vec![0; days_between(first, self.today) + 1];
         for (date, steps) in self.points(history) {
             if let Some(day) = days.get_mut(days_between(date, self.today)) {
@@ -207,7 +208,8 @@ impl HistoryRequest {
     /// Returns the streaks of days with these points, today first.
     fn streak_of(&self, steps: &[i64]) -> Streak {
         let kept = self.kept.unsigned_abs() as usize;
-        Streak::new(steps.get(..kept).unwrap_or(steps))
+        let counted = steps.get(..kept).unwrap_or(steps);
+        Streak::new(counted, self.today, self.freezes)
     }
 
     /// Returns the streaks.
@@ -239,16 +241,18 @@ impl HistoryRequest {
     ) -> String {
         let steps = self.steps(history);
         let (first, last) = self.shown;
+        let counted = streak_days(&steps, self.today, self.freezes);
         let days = (0..)
-            .zip(&steps)
+            .zip(steps.iter().zip(&counted))
             .skip(days_between(last, self.today))
             .take(days_between(first, last) + 1);
-        let days = days.map(|(back, steps)| Day {
+        let days = days.map(|(back, (steps, counted))| Day {
             date: self.today.plus(-back).to_string(),
             points: Points {
                 steps: *steps,
                 decimals,
             },
+            frozen: *counted == StreakDay::Frozen,
             actions: match access {
                 Access::Own => {
                     let day = history.recent.get(back.unsigned_abs() as usize);
@@ -331,27 +335,6 @@ fn actions(totals: &[ActionTotal], decimals: u32) -> Object<&str, ActionView> {
         (total.action.as_str(), ActionView { count, points })
     });
     Object(actions.collect())
-}
-
-impl Streak {
-    /// Returns the streaks of days with these points, today first.
-    fn new(steps: &[i64]) -> Self {
-        let active: Vec<bool> = steps.iter().map(|steps| *steps > 0).collect();
-        let run = |days: &[bool]| days.iter().take_while(|active| **active).count();
-        let ending_today = run(&active);
-        let ending_yesterday = active.get(1..).map_or(0, run);
-        let longest = active
-            .split(|active| !active)
-            .map(<[bool]>::len)
-            .max()
-            .unwrap_or(0);
-        let current = if ending_today > 0 {
-            ending_today
-        } else {
-            ending_yesterday
-        };
-        Self { current, longest }
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@
 //! 3. [`calendar`]: instants, days and periods of one time zone.
 //! 4. [`score`]: points and order of arrival packed into one exact number.
 //! 5. [`board`]: requests that read boards, the data they read, and the JSON they return.
-//! 6. [`profile`], [`account`], [`history`], [`card`] and [`moderation`]: what is known and shown about one user.
+//! 6. [`profile`], [`account`], [`history`], [`streak`], [`card`] and [`moderation`]: what is known and shown about one
+//!    user.
 //! 7. [`stats`] and [`digest`]: the numbers of the site, and the digests of weeks.
 //! 8. [`webhook`]: the messages to webhooks; [`metrics`]: the format of metrics.
 //! 9. [`token`] and [`caller`]: who sends a request, and what that caller may do.
@@ -43,6 +44,7 @@ pub mod query;
 pub mod score;
 pub mod shard;
 pub mod stats;
+pub mod streak;
 pub mod text;
 pub mod token;
 pub mod webhook;

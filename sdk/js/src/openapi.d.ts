@@ -573,7 +573,7 @@ export interface paths {
         };
         /**
          * Get a user's activity history
-         * @description Returns points and actions by day, newest first, including days without activity: the last days, or a year. Actions with most points are first. Undone activities are subtracted. Days before the last 31 come from the archive and have no actions. A streak is a run of consecutive days with points within the last 31 days, or 366 with an archive. The current streak ends today, or yesterday if today has no points yet. If the profile has `public_activity` and the user is not hidden, everyone may read the points by day and the streaks, without actions.
+         * @description Returns points and actions by day, newest first, including days without activity: the last days, or a year. Actions with most points are first. Undone activities are subtracted. Days before the last 31 come from the archive and have no actions. A streak is a run of consecutive days with points within the last 31 days, or 366 with an archive. The current streak ends today, or yesterday if today has no points yet. With `STREAK_FREEZES`, missed days do not end a streak while freezes of their month are left: `frozen` days are neither missed nor counted. If the profile has `public_activity` and the user is not hidden, everyone may read the points by day and the streaks, without actions.
          */
         get: operations["getHistory"];
         put?: never;
@@ -1821,8 +1821,17 @@ export interface components {
         };
         /** @description Runs of consecutive days with points, see `GET /v1/users/{user}/activity`. */
         Streak: {
+            /** @description Days of the run that ends today, or yesterday while today has no points. */
             current: number;
+            /** @description Days of the longest run. */
             longest: number;
+            /** @description Runs of ISO weeks, from Monday, with points on at least one day, among the same days. */
+            weeks: {
+                /** @description Weeks of the run that ends this week, or last week while this week has no points. */
+                current: number;
+                /** @description Weeks of the longest run. */
+                longest: number;
+            };
         };
         Comparison: {
             period: components["schemas"]["Period"];
@@ -2093,6 +2102,11 @@ export interface components {
                 /** Format: date */
                 date: string;
                 points: components["schemas"]["Score"];
+                /**
+                 * @description A freeze covers the day: it has no points and does not end the streak. Absent on other days.
+                 * @constant
+                 */
+                frozen?: true;
                 /** @description Count and points by action, of the last 31 days; for the user and services. */
                 actions?: {
                     [key: string]: {
@@ -4574,7 +4588,11 @@ export interface operations {
                      *       ],
                      *       "streak": {
                      *         "current": 1,
-                     *         "longest": 9
+                     *         "longest": 9,
+                     *         "weeks": {
+                     *           "current": 2,
+                     *           "longest": 5
+                     *         }
                      *       },
                      *       "years": [
                      *         "2026",
@@ -4961,7 +4979,11 @@ export interface operations {
                      *       },
                      *       "streak": {
                      *         "current": 4,
-                     *         "longest": 9
+                     *         "longest": 9,
+                     *         "weeks": {
+                     *           "current": 2,
+                     *           "longest": 5
+                     *         }
                      *       }
                      *     }
                      */

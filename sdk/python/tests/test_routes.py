@@ -201,7 +201,7 @@ def test_activity_of_a_user(api: Any, unique: str) -> None:
     history = api.get_history(unique, days=1)
     actions = {"like": {"count": 1, "points": 2}, "follow": {"count": 1, "points": 2}}
     assert history["days"] == [{"date": today(), "points": 4, "actions": actions}]
-    assert history["streak"] == {"current": 1, "longest": 1}
+    assert history["streak"] == {"current": 1, "longest": 1, "weeks": {"current": 1, "longest": 1}}
     standings = api.list_standings(unique, groups=[unique], friends=True, movement=True)["standings"]
     assert (standings["day"]["score"], standings["day"]["friends"]) == (4, {"position": 1, "total": 1})
     assert standings["week"]["groups"][unique]["score"] == 2

@@ -15,6 +15,7 @@ const TABLE: &str = r#"
     PUBLIC_STATS              ["yes", 1]                   must be true or false
     MEMBER_ACCOUNTS           ["yes", 1]                   must be true or false
     PLAYGROUND                ["yes", 1]                   must be true or false
+    STREAK_FREEZES            ["-1", 32]                   must be an integer from 0 to 31
     SNAPSHOT_MEMBERS          ["0", 100001]                must be an integer from 1 to 100000
     SETTLE_MINUTES            ["-1", 43201]                must be an integer from 0 to 43200
     BOARD_MAX_AGE             ["3601", 1.5]                must be an integer from 0 to 3600

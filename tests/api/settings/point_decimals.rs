@@ -34,7 +34,7 @@ async fn decimal_scores_are_exact() {
     assert_eq!(compared["entries"][0]["score"], 0.3);
     let today = json!({"date": day(0).to_string(), "points": 0.3,
         "actions": {"tip": {"count": 3, "points": 0.3}}});
-    let streak = json!({"current": 1, "longest": 1});
+    let streak = json!({"current": 1, "longest": 1, "weeks": {"current": 1, "longest": 1}});
     let history =
         json!({"user": {"id": "a"}, "timezone": noon_zone(), "days": [today], "streak": streak});
     app.assert_get("/v1/users/a/activity?days=1", history).await;

@@ -2,7 +2,7 @@
 
 use test_support::{Value, json, peers};
 
-use super::history::like_on;
+use super::history::{like_on, streak};
 use crate::app::TestApp;
 use crate::bodies::with;
 use crate::clock::{day, id};
@@ -62,7 +62,7 @@ async fn streak_needs_public_activity() {
     assert_eq!(app.read(&path).await["streak"], Value::Null);
     let public = with(profile, json!({"public_activity": true}));
     app.put_profile("42", public).await;
-    let streak = json!({"current": 3, "longest": 4});
+    let streak = streak(3, 4, &[0, 1, 2, 26, 27, 28, 29]);
     assert_eq!(app.read(&path).await["streak"], streak);
     let history = app.without_key().read("/v1/users/42/activity").await;
     assert_eq!(history["streak"], streak);

@@ -1,5 +1,8 @@
 //! `GET /v1/users/{user}/activity`: daily history and streak of a user.
 
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
 use test_support::{Value, json};
 
 use crate::app::TestApp;
@@ -19,9 +22,28 @@ pub fn days(count: i64, active: &[(i64, u32, Value)]) -> Value {
     (0..count).map(entry).collect()
 }
 
-pub fn history(user: Value, days: Value, current: u32, longest: u32) -> Value {
-    json!({"user": user, "timezone": noon_zone(), "days": days,
-        "streak": {"current": current, "longest": longest}})
+pub fn history(user: Value, days: Value, streak: Value) -> Value {
+    json!({"user": user, "timezone": noon_zone(), "days": days, "streak": streak})
+}
+
+/// Returns streaks of days, with those of the weeks that contain the active days.
+pub fn streak(current: u32, longest: u32, active: &[i64]) -> Value {
+    let epoch = Date::constant(1970, 1, 5);
+    let week = |back: i64| {
+        let days = day(back).since(epoch).expect("a span").get_days();
+        days.div_euclid(7)
+    };
+    let weeks: BTreeSet<i32> = active.iter().map(|back| week(*back)).collect();
+    let run = |last: i32| {
+        (0..)
+            .take_while(|back| weeks.contains(&(last - back)))
+            .count()
+    };
+    let current_week = if weeks.contains(&week(0)) { 0 } else { 1 };
+    json!({
+        "current": current, "longest": longest,
+        "weeks": {"current": run(week(0) - current_week), "longest": weeks.iter().map(|week| run(*week)).max().unwrap_or(0)},
+    })
 }
 
 pub async fn like_on(app: &Client, user: &str, back: i64) {
@@ -46,10 +68,13 @@ async fn history_lists_points_by_day_and_action() {
     ];
     let user = json!({"id": "42", "name": "Ada"});
     let response = app.get("/v1/users/42/activity").await;
-    response.assert(200, history(user.clone(), days(31, &active), 1, 1));
+    response.assert(
+        200,
+        history(user.clone(), days(31, &active), streak(1, 1, &[0, 30])),
+    );
     assert_eq!(response.header("cache-control"), Some("no-store"));
     for count in [1, 2, 30, 31] {
-        let expected = history(user.clone(), days(count, &active), 1, 1);
+        let expected = history(user.clone(), days(count, &active), streak(1, 1, &[0, 30]));
         let path = format!("/v1/users/42/activity?days={count}");
         app.assert_get(&path, expected).await;
     }
@@ -66,11 +91,15 @@ async fn undo_subtracts_from_the_day_of_counting() {
     app.outcome(undo("p3"), "undone").await;
     let (path, user) = ("/v1/users/42/activity?days=4", json!({"id": "42"}));
     let remaining = json!({"like": {"count": 1, "points": 2}, "visit": {"count": 1, "points": 1}});
-    let expected = history(user.clone(), days(4, &[(3, 3, remaining)]), 0, 1);
+    let expected = history(
+        user.clone(),
+        days(4, &[(3, 3, remaining)]),
+        streak(0, 1, &[3]),
+    );
     app.assert_get(path, expected).await;
     app.outcome(undo("q"), "undone").await;
     let remaining = json!({"visit": {"count": 1, "points": 1}});
-    let expected = history(user, days(4, &[(3, 1, remaining)]), 0, 1);
+    let expected = history(user, days(4, &[(3, 1, remaining)]), streak(0, 1, &[3]));
     app.assert_get(path, expected).await;
 }
 
@@ -90,8 +119,11 @@ async fn streak_counts_days_up_to_today_or_yesterday() {
             like_on(&app, user, *back).await;
         }
         let history = app.read(&format!("/v1/users/{user}/activity?days=1")).await;
-        let streak = json!({"current": current, "longest": longest});
-        assert_eq!(history["streak"], streak, "{user}");
+        assert_eq!(
+            history["streak"],
+            streak(current, longest, active),
+            "{user}"
+        );
     }
 }
 
@@ -103,7 +135,9 @@ async fn streak_is_at_most_31_days() {
     let likes: Vec<Value> = (0..40).map(like).collect();
     app.send_activity(json!(likes)).await.assert_status(200);
     let today = [(0, 2, json!({"like": {"count": 1, "points": 2}}))];
-    let expected = history(json!({"id": "42"}), days(1, &today), 31, 31);
+    let active: Vec<i64> = (0..31).collect();
+    let streak = streak(31, 31, &active);
+    let expected = history(json!({"id": "42"}), days(1, &today), streak);
     app.assert_get("/v1/users/42/activity?days=1", expected)
         .await;
 }
@@ -116,12 +150,85 @@ async fn undone_day_breaks_a_streak() {
     }
     app.outcome(undo(like("42", "p1")), "undone").await;
     let history = app.read("/v1/users/42/activity?days=1").await;
-    assert_eq!(history["streak"], json!({"current": 1, "longest": 1}));
+    assert_eq!(history["streak"], streak(1, 1, &[0, 2]));
+}
+
+/// A wrong undo can be taken back on the day of the activity: the day has points again.
+#[tokio::test]
+async fn repeated_activity_restores_the_streak() {
+    let app = TestApp::start();
+    for back in [1, 2] {
+        like_on(&app, "42", back).await;
+    }
+    let read = async || app.read("/v1/users/42/activity?days=1").await["streak"].clone();
+    for _ in 0..2 {
+        app.outcome(like("42", "today"), "counted").await;
+        assert_eq!(read().await, streak(3, 3, &[0, 1, 2]));
+        app.outcome(undo(like("42", "today")), "undone").await;
+        assert_eq!(read().await, streak(2, 2, &[1, 2]));
+    }
+    // Only today counts: a like of yesterday's target is one of today.
+    app.outcome(undo(like("42", "p1")), "undone").await;
+    app.outcome(like("42", "p1"), "counted").await;
+    assert_eq!(read().await, streak(1, 1, &[0, 2]));
+}
+
+/// Days are missed up to two days ago: months begin in between at times, so each has its freezes.
+#[tokio::test]
+async fn freezes_cover_missed_days() {
+    let app = TestApp::with(|worker| worker.json("STREAK_FREEZES", json!(31)));
+    for back in [1, 4, 5] {
+        like_on(&app, "42", back).await;
+    }
+    let public = json!({"public_activity": true});
+    app.put_profile("42", public.clone()).await;
+    let body = app.read("/v1/users/42/activity?days=6").await;
+    let frozen = |body: &Value| -> Vec<bool> {
+        let days = body["days"].as_array().into_iter().flatten();
+        days.map(|day| day["frozen"] == true).collect()
+    };
+    assert_eq!(frozen(&body), [false, false, true, true, false, false]);
+    let kept = streak(3, 3, &[1, 4, 5]);
+    assert_eq!(
+        (&body["streak"]["current"], &body["streak"]["longest"]),
+        (&kept["current"], &kept["longest"])
+    );
+    let others = app.without_key();
+    let public = others.read("/v1/users/42/activity?days=6").await;
+    assert_eq!(
+        (frozen(&public), &public["streak"]),
+        (frozen(&body), &body["streak"])
+    );
+    assert_eq!(
+        others.read("/v1/users/42/card").await["streak"],
+        body["streak"]
+    );
+    let card = others.get("/v1/users/42/card.svg").await;
+    assert!(card.text.contains("3-day streak"), "{}", card.text);
+    let missed = days(1, &[(0, 0, json!({}))])[0].clone();
+    assert_eq!(body["days"][0], missed);
+    let date = day(2).to_string();
+    assert_eq!(
+        body["days"][2],
+        json!({"date": date, "points": 0, "frozen": true, "actions": {}})
+    );
+}
+
+#[tokio::test]
+async fn freezes_are_used_up() {
+    let app = TestApp::with(|worker| worker.json("STREAK_FREEZES", json!(1)));
+    // Of three days, two are in one month.
+    for back in [0, 4] {
+        like_on(&app, "42", back).await;
+    }
+    let body = app.read("/v1/users/42/activity?days=5").await;
+    assert!(!body["days"].to_string().contains("frozen"), "{body}");
+    assert_eq!(body["streak"], streak(1, 1, &[0, 4]));
 }
 
 #[tokio::test]
 async fn unknown_user_has_an_empty_history() {
     let app = TestApp::start();
-    let expected = history(json!({"id": "unknown"}), days(31, &[]), 0, 0);
+    let expected = history(json!({"id": "unknown"}), days(31, &[]), streak(0, 0, &[]));
     app.assert_get("/v1/users/unknown/activity", expected).await;
 }

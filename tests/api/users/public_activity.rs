@@ -2,7 +2,7 @@
 
 use test_support::{Value, json};
 
-use super::history::{days, history, like_on};
+use super::history::{days, history, like_on, streak};
 use crate::app::TestApp;
 use crate::bodies::with;
 use crate::token::sign::{SECRET, claims, hs256};
@@ -31,8 +31,12 @@ async fn public_calendar_shows_points_to_everyone() {
     let like = json!({"like": {"count": 1, "points": 2}});
     let active = [(0, 2, like.clone()), (2, 2, like)];
     let user = json!({"id": "42", "name": "Ada"});
-    let own = history(user.clone(), days(31, &active), 1, 1);
-    let public = history(user, without_actions(days(31, &active)), 1, 1);
+    let own = history(user.clone(), days(31, &active), streak(1, 1, &[0, 2]));
+    let public = history(
+        user,
+        without_actions(days(31, &active)),
+        streak(1, 1, &[0, 2]),
+    );
 
     let (stranger, member) = (hs256(&claims("7")), hs256(&claims("42")));
     for (caller, expected) in [

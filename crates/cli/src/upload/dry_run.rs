@@ -12,9 +12,10 @@ use crate::args::UploadArgs;
 use crate::count::count;
 use crate::failure::{Failure, LINES_REFUSED};
 use crate::screen::Screen;
-use crate::upload::line::{Line, LineParser};
+use crate::upload::line::{Line, LineParser, LineResult, Outcome};
 use crate::upload::partitions::{Batch, Partitions};
 use crate::upload::progress::UploadProgress;
+use crate::upload::report::Report;
 use crate::upload::source::Source;
 use crate::upload::time_shift::TimeShift;
 
@@ -47,10 +48,11 @@ fn text<S: Serializer>(at: &Option<Instant>, serializer: S) -> Result<S::Ok, S::
 ///
 /// # Errors
 ///
-/// Returns [`Failure::File`] if the file cannot be read.
+/// Returns [`Failure::File`] if the file cannot be read, or the report cannot be written.
 pub fn run(
     source: Source,
     parser: &LineParser,
+    report: Option<Report>,
     batch: usize,
     args: &UploadArgs,
     url: &Url,
@@ -64,22 +66,31 @@ pub fn run(
     };
     let mut partitions = Partitions::new(args.concurrency, batch);
     let mut progress = UploadProgress::new(None, args.limit_errors);
+    let mut report = report;
+    let mut reported = Ok(());
     source.read(|raw| {
-        match parser.parse(raw) {
-            Ok(None) => {}
+        let result = match parser.parse(raw, plan.lines + plan.refused) {
+            Ok(None) => return true,
             Ok(Some(line)) => {
+                let result = LineResult::new(&line, Ok(Outcome::valid()));
                 plan.add_line(&line);
-                if let Some((_, batch)) = partitions.push(line) {
+                for (_, batch) in partitions.push(line) {
                     plan.add_request(&batch);
                 }
+                result
             }
             Err(refused) => {
                 plan.refused += 1;
                 progress.refused(&refused);
+                *refused
             }
+        };
+        if let Some(report) = &mut report {
+            reported = report.add(&[result]);
         }
-        true
+        reported.is_ok()
     })?;
+    reported?;
     partitions
         .indexes()
         .filter_map(|partition| partitions.take(partition))

@@ -37,6 +37,8 @@ pub struct LineParser {
 pub struct Line {
     /// Line number in the file, from 1.
     pub number: u64,
+    /// Position among the lines that are not blank, from 0. Elements of an array may have the same line number.
+    pub index: u64,
     /// Length in the file, in bytes.
     pub bytes: u64,
     /// Id as the service reads it: of the user, or of the target in a register. Lines with the same id stay in order.
@@ -52,6 +54,8 @@ pub struct Line {
 pub struct LineResult {
     /// Line number in the file, from 1.
     pub line: u64,
+    /// Position among the lines that are not blank, from 0.
+    pub index: u64,
     /// Length in the file, in bytes.
     pub bytes: u64,
     /// Outcome, or the reason why the line was refused.
@@ -70,22 +74,25 @@ pub struct Outcome {
 }
 
 impl LineParser {
-    /// Parses a line, or returns `None` if it is blank.
+    /// Parses the line at an index, or returns `None` if it is blank.
     ///
     /// # Errors
     ///
     /// Refuses a line that is not JSON, exceeds the size limit of a request, or is an item that the service would refuse
     /// by its fields and rules.
-    pub fn parse(&self, raw: RawLine) -> Result<Option<Line>, LineResult> {
+    pub fn parse(&self, raw: RawLine, index: u64) -> Result<Option<Line>, Box<LineResult>> {
         let (line, bytes) = (raw.number, raw.bytes);
-        self.check(raw).map_err(|problem| LineResult {
-            line,
-            bytes,
-            result: Err(problem),
+        self.check(raw, index).map_err(|problem| {
+            Box::new(LineResult {
+                line,
+                index,
+                bytes,
+                result: Err(problem),
+            })
         })
     }
 
-    fn check(&self, raw: RawLine) -> Result<Option<Line>, Problem> {
+    fn check(&self, raw: RawLine, index: u64) -> Result<Option<Line>, Problem> {
         let (number, bytes) = (raw.number, raw.bytes);
         let Some((mut json, mut value)) = read_value(raw)? else {
             return Ok(None);
@@ -103,6 +110,7 @@ impl LineParser {
         }
         Ok(Some(Line {
             number,
+            index,
             bytes,
             id,
             at,
@@ -145,12 +153,25 @@ pub fn read_value(raw: RawLine) -> Result<Option<(String, Value)>, Problem> {
     Ok(Some((text.to_owned(), value)))
 }
 
+impl Outcome {
+    /// Creates the outcome of a line that was checked and not sent.
+    #[must_use]
+    pub fn valid() -> Self {
+        Self {
+            name: "valid".to_owned(),
+            points: 0.0,
+            reason: None,
+        }
+    }
+}
+
 impl LineResult {
     /// Creates the result of a line that was sent.
     #[must_use]
     pub fn new(line: &Line, result: Result<Outcome, Problem>) -> Self {
         Self {
             line: line.number,
+            index: line.index,
             bytes: line.bytes,
             result,
         }
@@ -218,7 +239,7 @@ mod tests {
             bytes: text.len() as u64,
             text: Some(text.to_vec()),
         };
-        parser.parse(raw).map_err(|refused| refused.to_string())
+        parser.parse(raw, 0).map_err(|refused| refused.to_string())
     }
 
     fn like(user: &str) -> String {

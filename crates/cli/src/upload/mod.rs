@@ -5,7 +5,7 @@
 //!                  │ refused lines                                           │ line results
 //!                  └──────────────────────────┬──────────────────────────────┘
 //!                                             ▼
-//!                                   summary and progress
+//!                               summary, report and progress
 //! ```
 //!
 //! All lines of one user go to the same partition, and a partition sends one batch at a time. One
@@ -22,7 +22,8 @@
 //! - [`partitions`] groups lines into batches, one open batch per partition.
 //! - [`sender`] sends a batch and narrows a refused one down to the lines at fault.
 //! - [`pipeline`] runs these stages concurrently.
-//! - [`summary`] and [`progress`] report the results; [`dry_run`] reports the plan instead.
+//! - [`summary`] and [`progress`] print the results, [`mod@report`] writes them to a file; [`dry_run`] prints the plan
+//!   instead.
 
 pub mod array;
 pub mod check;
@@ -33,6 +34,7 @@ pub mod line;
 pub mod partitions;
 pub mod pipeline;
 pub mod progress;
+pub mod report;
 pub mod sender;
 pub mod source;
 pub mod summary;
@@ -55,6 +57,7 @@ use item::{ItemCheck, ItemKind};
 use line::LineParser;
 use pipeline::Event;
 use progress::UploadProgress;
+use report::Report;
 use sender::BatchSender;
 use source::Source;
 use summary::Summary;
@@ -97,7 +100,7 @@ pub fn open(file: &str, args: &FormatArgs) -> Result<Source, Failure> {
 ///
 /// # Errors
 ///
-/// Returns [`Failure`] if the file cannot be read or the service gives no usable response. The
+/// Returns [`Failure`] if the file cannot be read, the report cannot be written or the service gives no usable response. The
 /// summary of the lines sent before the failure is printed first.
 pub async fn upload(
     service: &ServiceArgs,
@@ -107,6 +110,7 @@ pub async fn upload(
     batch: usize,
     args: &UploadArgs,
 ) -> Result<ExitCode, Failure> {
+    let mut report = args.report.as_deref().map(Report::open).transpose()?;
     let client = Client::new(service)?;
     let parser = LineParser {
         check: ItemCheck::new(destination.kind, &client).await,
@@ -116,12 +120,15 @@ pub async fn upload(
     let any_past = Arc::clone(&parser.any_past);
     let url = client.url(destination.path);
     if args.dry_run {
-        return dry_run::run(source, &parser, batch, args, &url);
+        return dry_run::run(source, &parser, report, batch, args, &url);
     }
     let mut source = source;
     if !args.skip_invalid {
         let invalid = check::invalid_lines(&mut source, &parser, args.limit_errors)?;
         if invalid > 0 {
+            if let Some(report) = &mut report {
+                check::write_results(source, &parser, report)?;
+            }
             return Err(Failure::InvalidLines(invalid));
         }
     }
@@ -140,9 +147,15 @@ pub async fn upload(
     let mut failure = None;
     while let Some(event) = pipeline.events.recv().await {
         match event {
-            Event::Done(report) => {
-                summary.add(&report);
-                progress.advance(&report.lines, &summary);
+            Event::Done(results) => {
+                summary.add(&results);
+                progress.advance(&results.lines, &summary);
+                if let Some(report) = &mut report
+                    && let Err(cause) = report.add(&results.lines)
+                {
+                    failure = Some(cause);
+                    break;
+                }
             }
             Event::Retrying { cause, delay } => progress.retrying(&cause, delay),
             // Lines read before the error are still being sent.
@@ -154,6 +167,7 @@ pub async fn upload(
         }
     }
     drop(pipeline);
+    drop(report);
     summary.seconds = start.elapsed().as_secs_f64();
     progress.finish();
 

@@ -7,6 +7,10 @@ use activity_rank_core::MAX_BODY_BYTES;
 
 use crate::upload::line::{BRACKETS, Line};
 
+/// A batch is sent although it has room when this many times the lines of all full batches have followed its first line.
+/// Results wait for those of earlier lines, so this bounds the results that the report keeps.
+const MAX_AGE: u64 = 4;
+
 /// Lines in order, within the limits of one request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Batch {
@@ -91,18 +95,25 @@ impl Partitions {
         }
     }
 
-    /// Adds a line to the partition of its id. Returns the partition's index and its full batch if
-    /// the line did not fit; that batch must be sent before any later one of the partition.
-    pub fn push(&mut self, line: Line) -> Option<(usize, Batch)> {
-        let partition = self.partition_of(&line.id);
-        let batch = self.open.get_mut(partition)?;
-        let full = if batch.has_room_for(&line, self.max_lines) {
-            None
-        } else {
-            Some(mem::take(batch))
-        };
-        batch.push(line);
-        full.map(|full| (partition, full))
+    /// Adds a line to the partition of its id. Returns the batches to send with the indexes of their partitions: the one
+    /// that the line did not fit into, and one whose first line is too far back.
+    pub fn push(&mut self, line: Line) -> Vec<(usize, Batch)> {
+        let (index, partition) = (line.index, self.partition_of(&line.id));
+        let mut ready = Vec::new();
+        if let Some(batch) = self.open.get_mut(partition) {
+            if !batch.has_room_for(&line, self.max_lines) {
+                ready.push((partition, mem::take(batch)));
+            }
+            batch.push(line);
+        }
+        let max_age = MAX_AGE * (self.open.len() * self.max_lines) as u64;
+        for (partition, batch) in self.open.iter_mut().enumerate() {
+            let first = batch.lines.first();
+            if first.is_some_and(|first| first.index + max_age <= index) {
+                ready.push((partition, mem::take(batch)));
+            }
+        }
+        ready
     }
 
     /// Removes and returns the open batch of a partition, or `None` if it is empty.
@@ -137,6 +148,7 @@ mod tests {
     fn line(number: u64, json: &str) -> Line {
         Line {
             number,
+            index: number,
             bytes: json.len() as u64,
             id: format!("user-{}", number * number % 37),
             at: None,
@@ -146,7 +158,7 @@ mod tests {
 
     fn partitioned(partitions: &mut Partitions, lines: u64) -> Vec<(usize, Batch)> {
         let mut batches: Vec<_> = (1..=lines)
-            .filter_map(|number| partitions.push(line(number, "{}")))
+            .flat_map(|number| partitions.push(line(number, "{}")))
             .collect();
         batches.extend(
             partitions
@@ -232,6 +244,29 @@ mod tests {
             .map(|(partition, _)| partition)
             .collect();
         assert_eq!(used.len(), 4);
+    }
+
+    /// The first line's user has no other line.
+    #[test]
+    fn lone_line_is_sent_before_the_end() {
+        let mut partitions = Partitions::new(2, 5);
+        let frequent = (1..100).find(|number| {
+            let id = &line(*number, "{}").id;
+            partitions.partition_of(id) != partitions.partition_of(&line(0, "{}").id)
+        });
+        let frequent = frequent.unwrap_or_default();
+        assert_eq!(partitions.push(line(0, "{}")), []);
+        let sent = (1..=40).find(|index| {
+            let next = Line {
+                index: *index,
+                ..line(frequent, "{}")
+            };
+            let ready = partitions.push(next);
+            ready
+                .iter()
+                .any(|(_, batch)| batch.lines() == [line(0, "{}")])
+        });
+        assert_eq!(sent, Some(40));
     }
 
     #[test]

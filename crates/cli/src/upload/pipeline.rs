@@ -83,16 +83,21 @@ pub fn start(
 }
 
 fn read(source: Source, parser: LineParser, lines: &Sender<Line>, events: &Sender<Event>) {
-    let outcome = source.read(|raw| match parser.parse(raw) {
-        Ok(None) => true,
-        Ok(Some(line)) => lines.blocking_send(line).is_ok(),
-        Err(refused) => {
-            let report = BatchReport {
-                lines: vec![refused],
-                ..BatchReport::default()
-            };
-            events.blocking_send(Event::Done(report)).is_ok()
-        }
+    let mut index = 0;
+    let outcome = source.read(|raw| {
+        let is_sent = match parser.parse(raw, index) {
+            Ok(None) => return true,
+            Ok(Some(line)) => lines.blocking_send(line).is_ok(),
+            Err(refused) => {
+                let report = BatchReport {
+                    lines: vec![*refused],
+                    ..BatchReport::default()
+                };
+                events.blocking_send(Event::Done(report)).is_ok()
+            }
+        };
+        index += 1;
+        is_sent
     });
     if let Err(failure) = outcome {
         // The receiver is gone if the upload has already ended for another reason.
@@ -108,14 +113,13 @@ async fn fill(
     loop {
         match timeout(IDLE, lines.recv()).await {
             Ok(Some(line)) => {
-                let Some((partition, batch)) = partitions.push(line) else {
-                    continue;
-                };
-                let Some(batch_tx) = batch_txs.get(partition) else {
-                    return;
-                };
-                if batch_tx.send(batch).await.is_err() {
-                    return;
+                for (partition, batch) in partitions.push(line) {
+                    let Some(batch_tx) = batch_txs.get(partition) else {
+                        return;
+                    };
+                    if batch_tx.send(batch).await.is_err() {
+                        return;
+                    }
                 }
             }
             Ok(None) => {

@@ -28,7 +28,7 @@ const ORDER: [&str; 8] = [
 #[derive(Debug, Default)]
 pub struct Summary {
     outcomes: BTreeMap<String, u64>,
-    /// Lines by outcome and reason.
+    /// Lines by outcome and reason, and by slug of the problem and first invalid field.
     reasons: BTreeMap<String, BTreeMap<String, u64>>,
     errors: BTreeMap<String, u64>,
     /// Sum of points in hundredths, because integers add up exactly.
@@ -83,7 +83,15 @@ impl Summary {
                     }
                     self.points += (outcome.points * 100.0).round() as i64;
                 }
-                Err(problem) => *self.errors.entry(problem.slug()).or_default() += 1,
+                Err(problem) => {
+                    let slug = problem.slug();
+                    *self.errors.entry(slug.clone()).or_default() += 1;
+                    let fields = problem.errors.iter().map(|error| &error.pointer);
+                    if let Some(pointer) = fields.into_iter().find(|pointer| !pointer.is_empty()) {
+                        let reasons = self.reasons.entry(slug).or_default();
+                        *reasons.entry(printable(pointer)).or_default() += 1;
+                    }
+                }
             }
         }
     }
@@ -128,6 +136,13 @@ impl Summary {
         Number::from_f64(self.points as f64 / 100.0).unwrap_or(whole)
     }
 
+    fn write_reasons(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+        for (reason, lines) in self.reasons.get(name).into_iter().flatten() {
+            writeln!(f, "    {reason:<22}{:>12}", HumanCount(*lines).to_string())?;
+        }
+        Ok(())
+    }
+
     /// Returns lines per second.
     fn rate(&self) -> u64 {
         if self.seconds > 0.0 {
@@ -157,9 +172,7 @@ impl fmt::Display for Summary {
             .filter(|(name, _)| !ORDER.contains(&name.as_str()));
         for (name, lines) in known.chain(unknown) {
             writeln!(f, "  {name:<24}{:>12}", HumanCount(*lines).to_string())?;
-            for (reason, lines) in self.reasons.get(name).into_iter().flatten() {
-                writeln!(f, "    {reason:<22}{:>12}", HumanCount(*lines).to_string())?;
-            }
+            self.write_reasons(f, name)?;
         }
         for (slug, lines) in &self.errors {
             writeln!(
@@ -167,6 +180,7 @@ impl fmt::Display for Summary {
                 "  refused: {slug:<15}{:>12}",
                 HumanCount(*lines).to_string()
             )?;
+            self.write_reasons(f, slug)?;
         }
         write!(f, "  {:<24}{:>+12}", "points", self.points as f64 / 100.0)
     }
@@ -175,6 +189,8 @@ impl fmt::Display for Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use activity_rank_core::error::Error;
+
     use crate::problem::Problem;
     use crate::upload::line::{LineResult, Outcome};
 
@@ -195,13 +211,15 @@ mod tests {
             outcome("capped own-target", 0.0),
             outcome("capped daily-cap", 0.0),
             outcome("unknown", 0.0),
-            Err(Problem::local("unknown-action", "", String::new())),
+            Err(Problem::local("not-json", "", String::new())),
+            Err(Error::field("/user", "is empty").into()),
         ];
         let mut summary = Summary::new(None);
         let lines = results
             .into_iter()
             .map(|result| LineResult {
                 line: 1,
+                index: 0,
                 bytes: 1,
                 result,
             })
@@ -219,14 +237,16 @@ mod tests {
     fn text_counts_by_outcome_and_slug() {
         assert_eq!(
             summary().to_string(),
-            "8 lines in 0.5 s (16 lines/s), 2 requests, 1 retry\n\
+            "9 lines in 0.5 s (18 lines/s), 2 requests, 1 retry\n\
              \u{20} counted                            2\n\
              \u{20} undone                             1\n\
              \u{20} capped                             3\n\
              \u{20}   daily-cap                        2\n\
              \u{20}   own-target                       1\n\
              \u{20} unknown                            1\n\
-             \u{20} refused: unknown-action            1\n\
+             \u{20} refused: invalid-request           1\n\
+             \u{20}   /user                            1\n\
+             \u{20} refused: not-json                  1\n\
              \u{20} points                          -1.7"
         );
     }
@@ -235,7 +255,7 @@ mod tests {
     fn json_counts_by_outcome_and_slug() {
         assert_eq!(
             summary().json(),
-            r#"{"lines":8,"outcomes":{"capped":3,"counted":2,"undone":1,"unknown":1},"reasons":{"capped":{"daily-cap":2,"own-target":1}},"refused":1,"errors":{"unknown-action":1},"points":-1.7,"requests":2,"retries":1,"seconds":0.5,"lines_per_second":16}"#
+            r#"{"lines":9,"outcomes":{"capped":3,"counted":2,"undone":1,"unknown":1},"reasons":{"capped":{"daily-cap":2,"own-target":1},"invalid-request":{"/user":1}},"refused":2,"errors":{"invalid-request":1,"not-json":1},"points":-1.7,"requests":2,"retries":1,"seconds":0.5,"lines_per_second":18}"#
         );
     }
 }

@@ -11,6 +11,7 @@ mod faults;
 mod import;
 mod profiles;
 mod refusals;
+mod report;
 #[path = "../run/mod.rs"]
 mod run;
 mod service;

@@ -71,7 +71,8 @@ async fn bad_lines_are_skipped_on_request() -> TestResult {
     assert!(
         run.stdout.ends_with(
             "  counted                            3\n  refused: invalid-request           1\n  \
-             refused: not-json                  1\n  refused: unknown-action            1\n  \
+             refused: not-json                  1\n  refused: unknown-action            1\n    \
+             /action                          1\n  \
              points                            +6\n"
         ),
         "{}",

@@ -2,8 +2,8 @@
 
 use super::Place;
 use crate::calendar::Period;
-use crate::history::Streak;
 use crate::score::Points;
+use crate::streak::Streak;
 
 /// A language.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,7 +125,9 @@ impl Lang {
     }
 
     pub(super) fn streak(self, streak: Streak) -> String {
-        let Streak { current, longest } = streak;
+        let Streak {
+            current, longest, ..
+        } = streak;
         match self {
             Self::English => format!("{current}-day streak (best: {longest})"),
             Self::Chinese => format!("连续活跃 {current} 天（最长 {longest} 天）"),

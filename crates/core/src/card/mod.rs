@@ -14,11 +14,12 @@ use crate::board::{Standings, StandingsRequest, UserView};
 use crate::calendar::{Date, Period};
 use crate::config::{Branding, Config, Level};
 use crate::error::Error;
-use crate::history::{History, HistoryRequest, Streak};
+use crate::history::{History, HistoryRequest};
 use crate::object::Object;
 use crate::profile::Profile;
 use crate::query::Query;
 use crate::score::Points;
+use crate::streak::Streak;
 use serde::Serialize;
 
 /// The form of a card.

@@ -69,6 +69,8 @@ pub struct Config {
     pub playground: bool,
     /// The owner's site.
     pub site: Branding,
+    /// The missed days of a month that do not end a streak: 0 to 31.
+    pub streak_freezes: u32,
     /// The rows of each board in the snapshots: 1 to 100,000.
     pub snapshot_members: u32,
     /// The time after the end of an event in which late activity counts, in milliseconds: up to 30 days.
@@ -173,6 +175,7 @@ impl Config {
             member_accounts: vars.boolean("MEMBER_ACCOUNTS")?.unwrap_or_default(),
             playground: vars.boolean("PLAYGROUND")?.unwrap_or_default(),
             site: Branding::parse(vars)?,
+            streak_freezes: vars.integer("STREAK_FREEZES", 0..=31)?.unwrap_or(0),
             snapshot_members: vars
                 .integer("SNAPSHOT_MEMBERS", 1..=100_000)?
                 .unwrap_or(1000),

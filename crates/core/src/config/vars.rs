@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 29] = [
+    pub const NAMES: [&str; 30] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -35,6 +35,7 @@ impl Vars {
         "MEMBER_ACCOUNTS",
         "PLAYGROUND",
         "SITE",
+        "STREAK_FREEZES",
         "SNAPSHOT_MEMBERS",
         "SETTLE_MINUTES",
         "STORE_TIMEOUT_MS",

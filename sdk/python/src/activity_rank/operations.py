@@ -792,9 +792,10 @@ class Operations(ABC):
         Returns points and actions by day, newest first, including days without activity: the last days, or a year.
         Actions with most points are first. Undone activities are subtracted. Days before the last 31 come from the
         archive and have no actions. A streak is a run of consecutive days with points within the last 31 days, or 366
-        with an archive. The current streak ends today, or yesterday if today has no points yet. If the profile has
-        `public_activity` and the user is not hidden, everyone may read the points by day and the streaks, without
-        actions.
+        with an archive. The current streak ends today, or yesterday if today has no points yet. With `STREAK_FREEZES`,
+        missed days do not end a streak while freezes of their month are left: `frozen` days are neither missed nor
+        counted. If the profile has `public_activity` and the user is not hidden, everyone may read the points by day
+        and the streaks, without actions.
 
         days: Number of days. More than 31 need an archive of day boards. 1 to 366. Defaults to 31.
         year: In place of `days`, a year, from 1970 to this year: its days until today. Needs an archive of day boards.
@@ -2350,9 +2351,10 @@ class AsyncOperations(ABC):
         Returns points and actions by day, newest first, including days without activity: the last days, or a year.
         Actions with most points are first. Undone activities are subtracted. Days before the last 31 come from the
         archive and have no actions. A streak is a run of consecutive days with points within the last 31 days, or 366
-        with an archive. The current streak ends today, or yesterday if today has no points yet. If the profile has
-        `public_activity` and the user is not hidden, everyone may read the points by day and the streaks, without
-        actions.
+        with an archive. The current streak ends today, or yesterday if today has no points yet. With `STREAK_FREEZES`,
+        missed days do not end a streak while freezes of their month are left: `frozen` days are neither missed nor
+        counted. If the profile has `public_activity` and the user is not hidden, everyone may read the points by day
+        and the streaks, without actions.
 
         days: Number of days. More than 31 need an archive of day boards. 1 to 366. Defaults to 31.
         year: In place of `days`, a year, from 1970 to this year: its days until today. Needs an archive of day boards.

@@ -538,11 +538,25 @@ class CardStandings(TypedDict):
 
 
 @final
+class StreakWeeks(TypedDict):
+    """Runs of ISO weeks, from Monday, with points on at least one day, among the same days."""
+
+    current: int
+    """Weeks of the run that ends this week, or last week while this week has no points."""
+    longest: int
+    """Weeks of the longest run."""
+
+
+@final
 class Streak(TypedDict):
     """Runs of consecutive days with points, see `GET /v1/users/{user}/activity`."""
 
     current: int
+    """Days of the run that ends today, or yesterday while today has no points."""
     longest: int
+    """Days of the longest run."""
+    weeks: StreakWeeks
+    """Runs of ISO weeks, from Monday, with points on at least one day, among the same days."""
 
 
 @final
@@ -832,6 +846,8 @@ class HistoryDayAction(TypedDict):
 class HistoryDay(TypedDict):
     date: str
     points: Score
+    frozen: NotRequired[Literal[True]]
+    """A freeze covers the day: it has no points and does not end the streak. Absent on other days."""
     actions: NotRequired[dict[str, HistoryDayAction]]
     """Count and points by action, of the last 31 days; for the user and services."""
 
