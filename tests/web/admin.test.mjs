@@ -274,7 +274,7 @@ describe('members', () => {
 
   it('dialog names the member and the id', async (t) => {
     const page = await openAdmin(t, app, '#member/kim')
-    for (const action of ['Hide', 'Freeze', 'Adjust points', 'Erase']) {
+    for (const action of ['Hide', 'Freeze', 'Adjust points', 'Join an account', 'Erase']) {
       await button(page, action).click()
       await page.getByRole('dialog', { name: `${action}: Kim (kim)`, exact: true }).waitFor()
       await page.keyboard.press('Escape')
@@ -378,6 +378,28 @@ describe('members', () => {
     await eventually(() => news(page), `${user}: Erased.`)
     assert.equal(new URL(page.url()).hash, '#members')
     assert.equal(await app.score(user), 0)
+  })
+
+  it('account is joined and detached', async (t) => {
+    await app.count([{ user, action: 'like', target: 'a' }])
+    const account = `${user}-blog`
+    const page = await openAdmin(t, app, `#member/${user}`)
+    await button(page, 'Join an account').click()
+    await answer(page, { 'User ID of the account': user }, 'Join an account')
+    await page.getByText('must be another user than the account').waitFor()
+    await answer(page, { 'User ID of the account': account }, 'Join an account')
+    await eventually(() => news(page), `${account}: An account of ${user} now.`)
+    await app.count([{ user: account, action: 'like', target: 'b' }])
+    assert.equal(await app.score(user), 4)
+    await page.locator('.facts').getByRole('link', { name: account }).click()
+    await page.getByText(`An account of ${user}.`).waitFor()
+    await button(page, `Detach: ${account}`).click()
+    await answer(page, {}, 'Detach')
+    await eventually(() => news(page), `${account}: Detached.`)
+    await app.count([{ user: account, action: 'like', target: 'c' }])
+    assert.equal(await app.score(user), 4)
+    await go(page, '#audit')
+    await page.getByRole('listitem').filter({ hasText: 'Detached' }).first().waitFor()
   })
 
   it('keyboard alone hides and shows', async (t) => {

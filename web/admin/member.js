@@ -4,6 +4,7 @@
 /** @import { AuditEntry, Context, Field, Health, Moderation, Points, SiteEvent, Standing } from './types.js' */
 
 import { make } from '../page/dom.js'
+import { accountList, accountsOf, detachButton, joinButton } from './accounts.js'
 import { openForm, reasonField } from './dialog.js'
 import { historyOf } from './history.js'
 import { flagBadges, flagButtons, removeButton, userPath } from './moderate.js'
@@ -17,6 +18,7 @@ import {
   facts,
   feed,
   heading,
+  member,
   named,
   note,
   outward,
@@ -35,6 +37,12 @@ import { dayOf, noonOf } from './zone.js'
 export async function memberView(context, id) {
   const { api, texts, signal } = context
   const url = userPath(id)
+  const { account_of: of, accounts } = await accountsOf(context, id)
+  const back = make('a', { className: 'back', href: '#members' }, texts.sections.members)
+  if (of) {
+    const owner = make('p', {}, texts.accounts.of(of), ' ', member({ id: of }))
+    return make('div', {}, back, heading(id, detachButton(context, id)), owner)
+  }
   /** @type {[Moderation, Content, Content, Content]} */
   const [state, standings, points, history] = await Promise.all([
     api.get(`${url}/moderation`, signal),
@@ -46,6 +54,7 @@ export async function memberView(context, id) {
   const { name } = user
   const adjust = button(texts.adjust.title, () => adjustPoints(context, url, id, name))
   adjust.id = 'adjust'
+  const join = joinButton(context, id, name)
   const remove = removeButton(context, {
     url,
     id,
@@ -67,19 +76,20 @@ export async function memberView(context, id) {
     [texts.id, code(id)],
     [texts.state, ...flagBadges(context, state).flatMap((item) => [item, ' '])],
   ]
-  const back = make('a', { className: 'back', href: '#members' }, texts.sections.members)
   const parts = make('div', {}, standings, history, points)
-  const isKnown = name || user.hidden || state.hidden || state.frozen || parts.querySelector('li, table, .problem')
+  const isKnown =
+    name || accounts.length || user.hidden || state.hidden || state.frozen || parts.querySelector('li, table, .problem')
   if (!isKnown) {
-    return make('div', {}, back, heading(id, ...flags, adjust), note(texts.member_page.unknown))
+    return make('div', {}, back, heading(id, ...flags, adjust, join), note(texts.member_page.unknown))
   }
   const link = outward(user.url)
   if (link) rows.push([texts.website, link])
+  if (accounts.length) rows.push([texts.accounts.title, ...accountList(context, accounts)])
   return make(
     'div',
     { className: 'detail' },
     back,
-    heading(name ?? id, ...flags, adjust, remove),
+    heading(name ?? id, ...flags, adjust, join, remove),
     facts(rows),
     columns(card(texts.member_page.standings, standings), card(texts.member_page.audit, history)),
     card(texts.member_page.points, points),

@@ -157,6 +157,17 @@ export interface Texts {
     effect: string
     done: string
   }
+  accounts: {
+    title: string
+    of: (member: string) => string
+    account: string
+    join: string
+    effect: string
+    joined: (member: string) => string
+    detach: string
+    detach_effect: string
+    detached: string
+  }
   targets: {
     label: string
     hint: string

@@ -50,6 +50,11 @@ export interface Moderation {
   frozen: boolean
 }
 
+export interface Accounts {
+  account_of: string | null
+  accounts: string[]
+}
+
 export interface Standing {
   id?: string
   rank: number | null

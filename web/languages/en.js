@@ -481,6 +481,18 @@ export const admin = {
       'Removes the member from every board, with profile, history and deduplication records. This cannot be undone.',
     done: 'Erased.',
   },
+  accounts: {
+    title: 'Accounts',
+    of: (member) => `An account of ${member}.`,
+    account: 'User ID of the account',
+    join: 'Join an account',
+    effect: 'From now on, activity of this user counts for the member. Activity before stays with the user.',
+    joined: (member) => `An account of ${member} now.`,
+    detach: 'Detach',
+    detach_effect:
+      'From now on, activity of this user counts for the user again. Points that the member got stay with the member.',
+    detached: 'Detached.',
+  },
   targets: {
     label: 'Search targets',
     hint: 'Titles and authors are searched among the first 100 of each board of content. Enter opens any target by exact ID.',
@@ -520,6 +532,8 @@ export const admin = {
       'undo-adjust': 'Adjustment undone',
       'opt-out': 'Opted out',
       'opt-in': 'Opted in',
+      join: 'Joined',
+      detach: 'Detached',
       erase: 'Erased',
       delete: 'Deleted',
     },
