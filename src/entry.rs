@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::jobs::replay::Message;
 use crate::jobs::{self, replay};
+use crate::journal::refusals;
 use crate::platform::queue::{Batch, QueueMessage, RetryOptions};
 use crate::platform::{bridge, clock};
 use crate::request::Request;
@@ -71,6 +72,15 @@ pub fn read_live(event: u32, request: String, forms: String) {
 pub fn receive(event: u32, shard: u32) {
     bridge::run(event, async move {
         jobs::receive::run(&App::get(), shard).await;
+        String::new()
+    });
+}
+
+/// Writes activities that did not count, see `refusals.js`.
+#[wasm_bindgen(js_name = "writeRefusals")]
+pub fn write_refusals(event: u32, rows: String) {
+    bridge::run(event, async move {
+        refusals::write(&App::get(), rows).await;
         String::new()
     });
 }

@@ -30,7 +30,7 @@ use serde_json::{Value, json};
 use test_support::{npm, root};
 
 use crate::archive::{self, BoardName};
-use crate::journal::{self, JournalRequest, metrics, sums};
+use crate::journal::{self, JournalRequest, metrics, refusals, sums};
 use crate::platform::d1::Database;
 use crate::webhooks;
 
@@ -77,6 +77,7 @@ fn config(shards: u32) -> Config {
         "UPSTASH_REDIS_REST_TOKEN": "token",
         "SHARDS": shards,
         "LEVELS": {"Gold": 10},
+        "REFUSED_DAYS": 90,
     });
     let vars = Vars::new(vars.as_object().unwrap().clone());
     let mut config = Config::parse(&vars, Utc::named).unwrap();
@@ -173,7 +174,12 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
         let request = JournalRequest::parse(query).unwrap();
         refused(request.read(database, config).await);
     }
-    for query in ["", "before=1795132800000-7", "date=2026-11-20"] {
+    for query in [
+        "",
+        "before=1795132800000-7",
+        "date=2026-11-20",
+        "refused=true",
+    ] {
         let today = Date::parse("2026-11-20").unwrap();
         let request = PointsRequest::parse("42", query, today, &deployment.calendar).unwrap();
         refused(journal::read_points(database, config, &request).await);
@@ -212,6 +218,8 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
         received: None,
         ended: 0,
     };
+    let _ = refusals::insert(config, "[]".to_owned());
+    let _ = refusals::delete_old(deployment, Instant(0));
     webhooks::record_levels(config, "[]".to_owned());
     webhooks::forget_levels(config, &batch.entries);
     refused(journal::write(database, deployment, 0, &batch).await);
@@ -386,6 +394,7 @@ fn scans_table(step: &str) -> bool {
         "later",
         "levels",
         "places",
+        "refusals",
         "sums",
     ]
     .contains(&table);

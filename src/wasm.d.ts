@@ -9,6 +9,7 @@ export function queue(event: number, batch: MessageBatch): void
 export function readLive(event: number, request: string, limits: string): void
 export function respond(event: number, request: string): void
 export function scheduled(event: number, cron: string): void
+export function writeRefusals(event: number, rows: string): void
 export function settle(call: number, number: number, text: string): void
 export function sharedPatterns(cached: boolean): string
 /** Instantiates the wasm again. */

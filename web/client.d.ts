@@ -90,6 +90,13 @@ export class Client extends EventTarget {
   /** Queues the undo of an activity. The promise resolves with its result and never rejects. */
   undo(action: Action, target: string): Promise<Result>
 
+  /**
+   * Returns for each target whether an activity counts: of an action that counts once a day, whether it has counted
+   * today. Activity that is still queued counts, too. Up to 100 targets, none twice. Rejects if the service cannot be
+   * reached or refuses the request.
+   */
+  done(action: Action, targets: string[]): Promise<boolean[]>
+
   /** Tracks a visit of this page, and of each page that `history` navigates to. */
   visits(): this
 

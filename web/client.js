@@ -92,6 +92,26 @@ export class Client extends EventTarget {
     return this.#add({ user: this.#user, action, target, undo: true })
   }
 
+  /**
+   * Returns for each target whether an activity counts, as activity that is still queued leaves it.
+   * @param {string} action
+   * @param {string[]} targets
+   */
+  async done(action, targets) {
+    const token = typeof this.#token === 'function' ? await this.#token() : this.#token
+    const list = targets.map((target) => target.replace(/[%,]/g, encodeURIComponent))
+    const path = `users/${this.#user}/done?${new URLSearchParams({ action, targets: list.join() })}`
+    const type = /** @type {typeof Client} */ (this.constructor)
+    const response = await type.fetch(new URL(path, this.#url).href, { headers: { authorization: `Bearer ${token}` } })
+    const body = await response.json()
+    if (!response.ok) throw new Error(body.detail)
+    const items = this.#queue.items()
+    return targets.map((target, index) => {
+      const last = items.findLast(({ activity }) => activity.action === action && activity.target === target)
+      return last ? !last.activity.undo : body.targets[index].done
+    })
+  }
+
   /** Tracks a visit of this page, and of each page that `history` navigates to. */
   visits() {
     this.#cleanups.push(onVisit((path) => this.track('visit', path)))

@@ -76,6 +76,7 @@ var OPERATIONS = (
     putTargetModeration: ["PUT", "/v1/targets/{target}/moderation"],
     putTargets: ["PUT", "/v1/targets"],
     getHistory: ["GET", "/v1/users/{user}/activity"],
+    listDone: ["GET", "/v1/users/{user}/done"],
     listStandings: ["GET", "/v1/users/{user}/standings"],
     getProfile: ["GET", "/v1/users/{user}"],
     putProfile: ["PUT", "/v1/users/{user}"],
@@ -254,6 +255,10 @@ var Transport = class {
     });
   }
 };
+function textOf(value) {
+  if (!Array.isArray(value)) return String(value);
+  return value.map((item) => String(item).replace(/[%,]/g, encodeURIComponent)).join();
+}
 function resolve(base, operation, { body, ...args }) {
   const [, template] = OPERATIONS[operation];
   const path = template.replace(/\{(\w+)\}/g, (_, name) => {
@@ -263,7 +268,7 @@ function resolve(base, operation, { body, ...args }) {
     return encodeURIComponent(value);
   });
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(args)) if (value !== void 0) query.set(name, String(value));
+  for (const [name, value] of Object.entries(args)) if (value !== void 0) query.set(name, textOf(value));
   const url = base + path + (query.size ? `?${query}` : "");
   return { url, body: body === void 0 ? void 0 : JSON.stringify(body, integersAsText) };
 }

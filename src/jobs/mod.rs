@@ -9,7 +9,7 @@ pub mod sums;
 pub mod webhooks;
 
 use crate::app::{App, CronRun, Outcome};
-use crate::journal::drain;
+use crate::journal::{drain, refusals};
 use crate::log;
 use crate::platform::analytics;
 use crate::platform::budget::Cost;
@@ -23,6 +23,9 @@ use activity_rank_store::progress::{self, Outbox, Progress, RecordedRun};
 /// the trigger, which is not exact.
 const RECORD_INTERVAL: i64 = 14 * 60_000;
 
+/// The cost of the statement that deletes activities which did not count.
+const DELETION: Cost = Cost::new(1, 1);
+
 /// The cron trigger that only completes pending changes and drains the outbox.
 const EVERY_MINUTE: &str = "* * * * *";
 
@@ -35,7 +38,7 @@ const EVERY_MINUTE: &str = "* * * * *";
 /// On a deployment where nothing happens, a run reads that there is nothing to do and ends: one command
 /// for each shard every minute, and three more every five minutes. Boards of content take two more for
 /// each shard. With webhooks, the run of every minute also sends a transaction to the
-/// database of the journal.
+/// database of the journal, and with `REFUSED_DAYS` the others do.
 pub async fn run_scheduled(app: &App, cron: &str) {
     let only_minute = cron == EVERY_MINUTE;
     let Ok(run) = app.cron_run(u32::from(!only_minute)) else {
@@ -160,6 +163,12 @@ async fn run_jobs(
     run.budget.reserve(later);
     if let Some(journal) = run.journal.as_ref().filter(|_| !only_minute) {
         run.log_failure(sums::run(run, journal, &progress, drained).await);
+    }
+    if let Some(journal) = run.journal.as_ref().filter(|_| !only_minute)
+        && let Some(statement) = refusals::delete_old(&run.deployment, clock::now())
+        && run.budget.allows(DELETION)
+    {
+        run.log_failure(journal.run(&[statement]).await.map(|_| ()));
     }
     run.budget.reserve(snapshots_cost);
     if let Some(archive) = archive {

@@ -1,6 +1,7 @@
 //! Counts queued activity: a batch of messages, in their order.
 
 use crate::app::App;
+use crate::journal::refusals;
 use crate::log;
 use crate::message;
 use crate::platform::analytics;
@@ -169,6 +170,7 @@ async fn replay(deployment: &Deployment, texts: &[Option<&str>], now: Instant) -
         let (given, later) = rest.split_at(length.min(rest.len()));
         match count_all(deployment, given, None, now).await {
             Ok(counted) => {
+                refusals::add_all(deployment, given, &counted, now);
                 errors.extend(counted.into_iter().map(Result::err));
                 rest = later;
             }

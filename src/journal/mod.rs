@@ -64,6 +64,7 @@ mod members;
 pub mod metrics;
 mod page;
 mod points;
+pub mod refusals;
 pub mod sums;
 mod write;
 

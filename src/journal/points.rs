@@ -1,13 +1,14 @@
 //! Reads what changed a user's points from the journal.
 
+use super::refusals;
 use crate::archive::deployment_id;
-use crate::platform::d1::{Columns, Database, FromRow, Statement};
+use crate::platform::d1::{Columns, Database, FromRow, Rows, Statement};
 use activity_rank_core::config::Config;
 use activity_rank_core::content::{id_of_member, member_of_stub};
 use activity_rank_core::error::Error;
 use activity_rank_core::event;
 use activity_rank_core::point_changes::{
-    Cause, PointChange, PointsPage, PointsRequest, Source, steps_of_longest_period,
+    Cause, PointChange, PointsPage, PointsRequest, Refusal, Source, steps_of_longest_period,
 };
 use serde_json::{Map, Value};
 
@@ -64,12 +65,13 @@ pub async fn read_points(
     let (first, last) = request
         .between
         .map_or(ALWAYS, |(first, last)| (first.0, last.0));
-    let (last, before) = match &request.before {
+    let (last, before, end) = match &request.before {
         Some(text) => {
             let (at, n) = parse_position(text).ok_or_else(PointsRequest::invalid_position)?;
-            (last.min(at), n)
+            // The page before has the refusals of this instant.
+            (last.min(at), n, at.min(last.saturating_add(1)))
         }
-        None => (last, ALWAYS.1),
+        None => (last, ALWAYS.1, last + 1),
     };
     // An undo that found nothing changed no board.
     let sql = format!(
@@ -89,19 +91,28 @@ pub async fn read_points(
         before.into(),
         request.limit.into(),
     ];
-    let mut rows: Vec<Change> = journal.query(Statement::new(&sql, values)).await?;
+    let mut statements = vec![Statement::new(&sql, values)];
+    if request.refused && config.refused_days.is_some() {
+        statements.push(refusals::select(config, &request.user, (first, end)));
+    }
+    let results = journal.run(&statements).await?;
+    let mut rows: Vec<Change> = results.first().map_or(Ok(Vec::new()), Rows::decode)?;
     let more = rows.len() > request.limit as usize;
     rows.truncate(request.limit as usize);
+    let oldest = rows.last().filter(|_| more);
+    let mut refused = Vec::new();
+    for text in results.get(1).map_or(Ok(Vec::new()), Rows::texts)? {
+        let refusal = Refusal::from_json(&text);
+        refused.extend(refusal.filter(|refusal| oldest.is_none_or(|row| refusal.at >= row.at)));
+    }
     let unexpected = || Error::StoreUnavailable("unexpected entry of the journal".to_owned());
     let changes = rows.iter().map(|row| decode(row).ok_or_else(unexpected));
     Ok(PointsPage {
         source: Source::Journal,
         changes: changes.collect::<Result<_, _>>()?,
-        next: rows
-            .last()
-            .filter(|_| more)
-            .map(|row| format!("{}-{}", row.at, row.n)),
+        next: oldest.map(|row| format!("{}-{}", row.at, row.n)),
         is_behind: false,
+        refused: request.refused.then_some(refused),
     })
 }
 

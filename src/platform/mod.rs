@@ -16,6 +16,7 @@ pub mod key_server;
 pub mod live;
 pub mod queue;
 pub mod rate_limit;
+pub mod refusals;
 pub mod snapshots;
 pub mod store;
 pub mod text;

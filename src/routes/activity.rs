@@ -3,7 +3,7 @@
 use super::array::Results;
 use crate::app::RequestContext;
 use crate::journal::drain::{REQUEST_BATCHES, drain};
-use crate::journal::find_members;
+use crate::journal::{find_members, refusals};
 use crate::log;
 use crate::message;
 use crate::middleware::rate_limit;
@@ -11,10 +11,10 @@ use crate::platform::text::to_nfc;
 use crate::request::Body;
 use crate::response::Response;
 use activity_rank_core::activity::{
-    Activity, ActivityReader, Counted, RuledActivity, date_in_order,
+    Activity, ActivityReader, Counted, RuledActivity, date_in_order, read_fields,
 };
 use activity_rank_core::caller::Caller;
-use activity_rank_core::config::Scope;
+use activity_rank_core::config::{Scope, is_action};
 use activity_rank_core::error::{Error, FieldErrors};
 use activity_rank_core::json::MAX_ITEMS;
 use activity_rank_store::count::{count_all, count_one};
@@ -44,7 +44,17 @@ pub async fn post(
         now,
         to_nfc,
     };
-    let parse = |item| reader.read(item, &caller);
+    let parsed = |value| {
+        let item = reader.read(value, &caller);
+        // A member could fill the database with names of actions.
+        if let (Err(error @ Error::UnknownAction(_)), Caller::Service(_)) = (&item, &caller)
+            && let Ok(activity) = read_fields(value, now, to_nfc)
+            && is_action(&activity.action)
+        {
+            refusals::add(deployment, &activity, Err(error), now);
+        }
+        item
+    };
     let queued = Counted::queued(config.layout.decimals);
     let json = body.json()?;
     let Value::Array(items) = &json else {
@@ -54,9 +64,11 @@ pub async fn post(
         {
             return undo_of_members(context, fields, reader, &caller).await;
         }
-        let item = parse(&json)?;
+        let item = parsed(&json)?;
         let is_minimal = request.prefers_minimal();
-        let error = match count_one(deployment, &item, profile, now, !is_minimal).await {
+        let result = count_one(deployment, &item, profile, now, !is_minimal).await;
+        refusals::add(deployment, &item.0, result.as_ref(), now);
+        let error = match result {
             Ok(counted) => {
                 let response = Response::json(&counted).with_outcome(counted.outcome());
                 return Ok(match is_minimal {
@@ -74,10 +86,13 @@ pub async fn post(
     }
     // An empty array has no item that would be refused.
     caller.must_have(Scope::Activity)?;
-    let mut items: Vec<_> = items.iter().map(parse).collect();
+    let mut items: Vec<_> = items.iter().map(parsed).collect();
     date_in_order(&mut items, &config.rules);
     let error = match count_all(deployment, &items, profile, now).await {
-        Ok(counted) => return Ok(Response::json(&Results::new(counted))),
+        Ok(counted) => {
+            refusals::add_all(deployment, &items, &counted, now);
+            return Ok(Response::json(&Results::new(counted)));
+        }
         Err(error) => error,
     };
     let valid: Vec<_> = items.iter().flatten().map(|(item, _)| item).collect();

@@ -215,6 +215,9 @@ pub const ROUTES: &[Route] = routes! {
     "/v1/users/{user}/points" None {
         GET Authenticated |c, [user, _], caller| points::get(c, user, caller);
     }
+    "/v1/users/{user}/done" None {
+        GET Authenticated |c, [user, _], caller| users::done(c, user, caller);
+    }
     "/v1/users/{user}/standings" None {
         GET Authenticated |c, [user, _], caller| standings::get(c, user, caller);
     }

@@ -5,8 +5,10 @@ use crate::app::RequestContext;
 use crate::archive;
 use crate::cache::hiding;
 use crate::middleware::authentication::authenticate_counted;
+use crate::platform::text::to_nfc;
 use crate::request::Body;
 use crate::response::Response;
+use activity_rank_core::activity::DoneRequest;
 use activity_rank_core::actor::Actor;
 use activity_rank_core::board::UserView;
 use activity_rank_core::caller::Caller;
@@ -155,6 +157,19 @@ pub async fn history(
     }
     let body = request.render(&history, access, calendar, config.layout.decimals);
     Ok(Response::json_text(body))
+}
+
+/// `GET` of which activities of a user have counted.
+pub async fn done(
+    context: RequestContext<'_>,
+    user: &str,
+    caller: Caller,
+) -> Result<Response, Error> {
+    let (request, rules) = (context.request, &context.deployment.config.rules);
+    let request = DoneRequest::parse(user, &request.query, rules, request.now, to_nfc)?;
+    caller.may_read(&request.user)?;
+    let done = history::read_done(context.deployment, &request, context.today()).await?;
+    Ok(Response::json_text(request.render(&done)))
 }
 
 /// Returns the error that precedes that of an invalid request: a caller without credentials learns

@@ -23,7 +23,7 @@ const ERASED: &str = "the-erased1";
 const UNKNOWN: &str = "the-unknown";
 
 /// Routes about one member: `{}` is the member.
-const READS: [&str; 35] = [
+const READS: [&str; 37] = [
     "/v1/users/{}",
     "/v1/users/{}?a=1",
     "/v1/users/{}/activity",
@@ -31,6 +31,8 @@ const READS: [&str; 35] = [
     "/v1/users/{}/activity?days=0",
     "/v1/users/{}/activity?year=2026",
     "/v1/users/{}/points",
+    "/v1/users/{}/points?refused=true",
+    "/v1/users/{}/done?action=follow&targets=friend",
     "/v1/users/{}/standings",
     "/v1/users/{}/standings?friends=true",
     "/v1/users/{}/targets",

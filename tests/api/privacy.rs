@@ -4,7 +4,7 @@
 use test_support::{Answer, Value, json};
 
 use crate::app::MiniflareApp;
-use crate::bodies::like;
+use crate::bodies::{activity, like};
 use crate::client::Client;
 use crate::token::sign::{SECRET, claims, hs256};
 
@@ -23,9 +23,11 @@ const OWNERS: [&str; 8] = [
 ];
 
 /// Routes of one member: `{}` is the member.
-const PRIVATE: [&str; 7] = [
+const PRIVATE: [&str; 9] = [
     "/v1/users/{}/activity",
     "/v1/users/{}/points",
+    "/v1/users/{}/points?refused=true",
+    "/v1/users/{}/done?action=like&targets=a",
     "/v1/users/{}/standings?movement=true",
     "/v1/users/{}/standings?friends=true",
     "/v1/ranking/day/users?followed_by={}",
@@ -64,6 +66,8 @@ async fn start() -> MiniflareApp {
             .var("CONTENT_PERIODS", "day")
             .json("LEVELS", json!({"Newcomer": 0, "Regular": 10}))
             .limit("READ_LIMIT", 100_000)
+            .json("RULES", json!({"wave": {"points": 1, "own": false}}))
+            .var("REFUSED_DAYS", "90")
             .journal()
     });
     let full = app.with_key("full");
@@ -79,6 +83,7 @@ async fn start() -> MiniflareApp {
             full.count(owner, action, &format!("{target}-of-{owner}"))
                 .await;
         }
+        full.outcome(activity(owner, "wave", owner), "capped").await;
         full.outcome(like("reader", &format!("post-of-{owner}")), "counted")
             .await;
     }
@@ -167,7 +172,7 @@ fn assert_no_secrets(route: &str, owner: &str, response: &Answer) {
     } else {
         "friend-of"
     };
-    for secret in [friend, "secret-of", "\"actions\""] {
+    for secret in [friend, "secret-of", "\"actions\"", "own-target"] {
         assert!(
             !text.contains(secret),
             "{secret} in {route} of {owner}: {text}"

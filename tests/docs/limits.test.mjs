@@ -116,6 +116,8 @@ const LIMITS = {
   'boards of an event': () => keep('event'),
   'deduplication records that stand': () => keep('marks'),
   'daily records, histories': () => found('crates/store/src/keys.rs', /SPAN_SECONDS: u64 = (\d+) \* DAY_SECONDS/),
+  'activities that did not count': () => variable('REFUSED_DAYS').slice(1),
+  'targets of activities that did not count': () => constant('src/platform/refusals.js', 'MAX_TARGETS'),
   'opt-outs of users in the audit log': () => constant('crates/store/src/scripts/pending.lua', 'OPT_OUTS'),
   'events in all': () => core('event/mod', 'MAX_EVENTS'),
   'events that run at one instant': () => core('event/definitions', 'MAX_RUNNING'),

@@ -85,6 +85,11 @@ const CALLS = [
     { user: '42', days: 1 },
     { days: [{ points: 2, actions: { like: { count: 1 } } }], streak: { current: 1 } },
   ],
+  [
+    'listDone',
+    { user: '42', action: 'like', targets: ['posts/7', 'a,b%'] },
+    { targets: [{ done: true }, { target: 'a,b%', done: false }] },
+  ],
   ['listStandings', { user: '42', movement: true }, { standings: { day: { rank: 1, score: 2 } } }],
   ['getProfile', { user: '42' }, { id: '42', name: 'Ada', public_activity: true }],
   ['listPoints', { user: '42', limit: 5 }, { entries: [{ action: 'like', points: 2 }] }],

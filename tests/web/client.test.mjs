@@ -199,6 +199,26 @@ describe('tracking', () => {
   })
 })
 
+describe('done', () => {
+  it('state of targets survives a reload', async (t) => {
+    const page = await open(t)
+    const done = () => page.evaluate(`rank.done('like', ['p', 'a,b%2C', 'none'])`)
+    await page.evaluate(`Promise.all([rank.track('like', 'p'), rank.track('like', 'a,b%2C')])`)
+    await page.reload()
+    await ready(page)
+    assert.deepEqual(await done(), [true, true, false])
+    await page.route(ACTIVITY, (route) => route.abort())
+    await startTracking(page, `[rank.undo('like', 'p'), rank.track('like', 'none')]`)
+    assert.deepEqual(await done(), [false, true, true])
+  })
+
+  it('refused request rejects', async (t) => {
+    const page = await open(t)
+    const refused = `rank.done('like', []).catch(({ message }) => message)`
+    assert.equal(await page.evaluate(refused), 'targets: each must be 1 to 512 bytes, not 0')
+  })
+})
+
 describe('offline', () => {
   it('queue is sent once when back online', async (t) => {
     const page = await open(t)
@@ -479,7 +499,7 @@ describe('back/forward cache', () => {
   })
 })
 
-it('client has at most 5.6 KB gzipped', () => {
+it('client has at most 5.9 KB gzipped', () => {
   const bytes = gzippedSize(['client.js', 'client/queue.js', 'client/visits.js'])
-  assert.ok(bytes <= 5.6 * 1024, `${bytes}`)
+  assert.ok(bytes <= 5.9 * 1024, `${bytes}`)
 })

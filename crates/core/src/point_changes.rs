@@ -4,10 +4,12 @@ use crate::board::UserView;
 use crate::calendar::{Calendar, Date, Instant};
 use crate::content::{Target, TargetView};
 use crate::error::Error;
+use crate::json;
 use crate::profile::Profile;
 use crate::query::Query;
 use crate::score::Points;
 use serde::Serialize;
+use serde_json::Value;
 
 /// A request for a page of changes, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +22,24 @@ pub struct PointsRequest {
     pub before: Option<String>,
     /// The first and the last instant of the changes; `None` for all.
     pub between: Option<(Instant, Instant)>,
+    /// Whether to return the activities that did not count, too.
+    pub refused: bool,
+}
+
+/// The most rows of activities that did not count on a page.
+pub const MAX_REFUSALS: u32 = 100;
+
+/// Activities that did not count: those of one action on a day, for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    date: String,
+    action: String,
+    reason: String,
+    count: u64,
+    /// The instant of the last one, Unix ms.
+    pub at: i64,
+    /// The latest targets, the last one first.
+    targets: Vec<String>,
 }
 
 /// What changed points.
@@ -76,6 +96,8 @@ pub struct PointsPage {
     pub next: Option<String>,
     /// Whether newer changes are still missing in the source.
     pub is_behind: bool,
+    /// The activities of the same time that did not count, the latest first, if they were requested.
+    pub refused: Option<Vec<Refusal>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -85,7 +107,49 @@ struct View<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     behind: bool,
     entries: Vec<Entry<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<Vec<RefusedEntry<'a>>>,
     next: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct RefusedEntry<'a> {
+    date: &'a str,
+    action: &'a str,
+    reason: &'a str,
+    count: u64,
+    at: String,
+    targets: Vec<TargetView<'a>>,
+}
+
+impl Refusal {
+    /// Returns the view. `target` returns what is known of a target.
+    fn entry<'a>(&'a self, target: &dyn Fn(&str) -> &'a Target) -> RefusedEntry<'a> {
+        let targets = self.targets.iter();
+        RefusedEntry {
+            date: &self.date,
+            action: &self.action,
+            reason: &self.reason,
+            count: self.count,
+            at: Instant(self.at).to_string(),
+            targets: targets.map(|id| TargetView::new(id, target(id))).collect(),
+        }
+    }
+
+    /// Decodes a row of the database: `[date, action, reason, count, at, targets]`.
+    #[must_use]
+    pub fn from_json(text: &str) -> Option<Self> {
+        let row = json::read(text.as_bytes()).ok()?;
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        Some(Self {
+            date: text(row.get(0)?)?,
+            action: text(row.get(1)?)?,
+            reason: text(row.get(2)?)?,
+            count: row.get(3)?.as_u64()?,
+            at: row.get(4)?.as_i64()?,
+            targets: row.get(5)?.as_array()?.iter().filter_map(text).collect(),
+        })
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -157,17 +221,18 @@ impl PointsRequest {
     ///
     /// [`Error::InvalidRequest`] for an invalid user or query.
     pub fn parse(user: &str, query: &str, today: Date, calendar: &Calendar) -> Result<Self, Error> {
-        let mut query = Query::parse(query, &["limit", "before", "date"]);
+        let mut query = Query::parse(query, &["limit", "before", "date", "refused"]);
         let (user, limit) = (query.user(user), query.integer("limit", 1..=100, 30));
         let before = query.get("before").map(str::to_owned);
         let has_date = query.get("date").is_some();
-        let date = query.date(today);
+        let (date, refused) = (query.date(today), query.flag("refused"));
         query.finish()?;
         let last = || Instant(calendar.start_of(date.next()).0 - 1);
         Ok(Self {
             user,
             limit,
             before,
+            refused,
             between: has_date.then(|| (calendar.start_of(date), last())),
         })
     }
@@ -187,12 +252,15 @@ impl PointsRequest {
 }
 
 impl PointsPage {
-    /// Returns the targets of the changes that may be registered, in their order, without repeats.
+    /// Returns the targets of the page that may be registered, in their order, without repeats.
     #[must_use]
     pub fn targets(&self) -> Vec<&str> {
         let mut targets = Vec::new();
-        for change in &self.changes {
-            let target = change.target.as_str();
+        let refused = self.refused.iter().flatten();
+        let refused = refused.flat_map(|refusal| &refusal.targets);
+        let changed = self.changes.iter().map(|change| &change.target);
+        for target in changed.chain(refused) {
+            let target = target.as_str();
             if !target.is_empty() && !targets.contains(&target) {
                 targets.push(target);
             }
@@ -231,7 +299,14 @@ impl PointsPage {
                 undone: can_be_undone.then_some(change.is_undone),
             }
         });
+        let refusals = self.refused.as_ref();
         let view = View {
+            refused: refusals.map(|refusals| {
+                refusals
+                    .iter()
+                    .map(|refusal| refusal.entry(&target))
+                    .collect()
+            }),
             user: UserView::new(user, profile),
             source: self.source,
             behind: self.is_behind,

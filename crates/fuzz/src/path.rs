@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use activity_rank::journal::JournalRequest;
 use activity_rank::routes::table;
+use activity_rank_core::activity::DoneRequest;
 use activity_rank_core::board::{
     BoardId, BoardKind, BoardRequest, ComparisonRequest, PageRequest, StandingRequest,
     StandingsRequest, WinnersRequest,
@@ -149,6 +150,7 @@ fn check_route(path: &str, query: &str) {
         "/v1/users/{user}/card" => check_card(CardFormat::Json, &first, query),
         "/v1/users/{user}/card.svg" => check_card(CardFormat::Card, &first, query),
         "/v1/users/{user}/badge.svg" => check_card(CardFormat::Badge, &first, query),
+        "/v1/users/{user}/done" => check_done(&first, query),
         "/v1/users/{user}/standings" => check_standings(&first, query),
         "/v1/users/{user}/targets" => check_list(&first, query),
         "/v1/users/{user}/points" => {
@@ -373,6 +375,17 @@ fn check_users(user: &str, query: &str) {
 }
 
 /// Asserts that the standings of a user are on a limited number of boards.
+fn check_done(user: &str, query: &str) {
+    let to_nfc = |text: &str| text.nfc().collect();
+    let done = DoneRequest::parse(user, query, &CONFIG.rules, NOW, to_nfc);
+    assert_documented_error("", done.as_ref().err());
+    if let Ok(done) = done {
+        assert!(is_id(user), "{user:?}");
+        assert!((1..=100).contains(&done.targets.len()), "{query:?}");
+        assert!(done.targets.iter().all(|target| !target.is_empty()));
+    }
+}
+
 fn check_standings(user: &str, query: &str) {
     let standings = StandingsRequest::parse(user, query, &CONFIG, today(), Vec::new());
     assert_documented_error("", standings.as_ref().err());

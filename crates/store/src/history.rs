@@ -1,9 +1,13 @@
 //! Reads the history of a user.
 
+use crate::accounts;
 use crate::deployment::Deployment;
 use crate::keys::Keys;
 use crate::profiles::decode_own;
 use crate::redis::{Command, Reply, StoreError};
+use activity_rank_core::activity::DoneRequest;
+use activity_rank_core::calendar::Date;
+use activity_rank_core::config::Once;
 use activity_rank_core::error::Error;
 use activity_rank_core::history::{ActionTotal, DAYS, History, HistoryRequest};
 use std::ops::RangeInclusive;
@@ -23,6 +27,40 @@ pub async fn read(deployment: &Deployment, request: &HistoryRequest) -> Result<H
         flags,
         ..decode(request, histories)?
     })
+}
+
+/// Reads which activities of a request have counted: today if the action counts once a day, else whether they stand.
+///
+/// # Errors
+///
+/// [`Error::AccountOf`] for an account of another member; else as [`Deployment::run_script`].
+pub async fn read_done(
+    deployment: &Deployment,
+    request: &DoneRequest,
+    today: Date,
+) -> Result<Vec<bool>, Error> {
+    let (keys, user) = (deployment.keys_of(&request.user), &request.user);
+    let key = match request.once {
+        Once::Day => keys.history(Keys::span(today), user),
+        Once::Standing => keys.active_records(user),
+    };
+    let mut command = Command::new("HMGET").arg(&key);
+    for target in &request.targets {
+        command = command.arg(&Keys::record_field(&format!("{}:{target}", request.action)));
+    }
+    let flags = Command::new("HGET").arg(&keys.users());
+    let flags = flags.arg(&Keys::flags_field(user));
+    let replies = deployment.run_commands(vec![command, flags]).await?;
+    accounts::check_flags(replies.get(1).unwrap_or(&Reply::Nil))?;
+    let mut done = Vec::new();
+    for record in replies.first().unwrap_or(&Reply::Nil).list()? {
+        let is_done = match (record.some(), request.once) {
+            (Some(record), Once::Day) => Keys::has_day(record.text()?, today),
+            (record, _) => record.is_some(),
+        };
+        done.push(is_done);
+    }
+    Ok(done)
 }
 
 /// Decodes the histories of the keys that [`keys`] returns, in their order; none if there are none. Neither profile

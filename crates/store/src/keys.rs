@@ -370,6 +370,14 @@ impl Keys {
         valid.then_some((date, Self::action(rest.as_str())))
     }
 
+    /// Returns whether a daily record has the bit of a day.
+    #[must_use]
+    pub fn has_day(record: &str, date: Date) -> bool {
+        let day = date.number().rem_euclid(Self::SPAN_DAYS);
+        let days: u64 = record.parse().unwrap_or_default();
+        days >> day & 1 == 1
+    }
+
     /// Returns the action for its letter; any other text is the action itself.
     fn action(code: &str) -> &str {
         let known = ACTION_CODES.iter().find(|(letter, _)| *letter == code);

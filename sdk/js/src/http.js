@@ -100,6 +100,15 @@ export class Transport {
 }
 
 /**
+ * Returns the text of a parameter. Lists are separated by commas, and an item with a comma has it encoded.
+ * @param {unknown} value
+ */
+function textOf(value) {
+  if (!Array.isArray(value)) return String(value)
+  return value.map((item) => String(item).replace(/[%,]/g, encodeURIComponent)).join()
+}
+
+/**
  * Returns the URL of an operation with its arguments, and the body as JSON.
  * @param {string} base
  * @param {Operation} operation
@@ -115,8 +124,7 @@ function resolve(base, operation, { body, ...args }) {
     return encodeURIComponent(value)
   })
   const query = new URLSearchParams()
-  // Lists are separated by commas.
-  for (const [name, value] of Object.entries(args)) if (value !== undefined) query.set(name, String(value))
+  for (const [name, value] of Object.entries(args)) if (value !== undefined) query.set(name, textOf(value))
   const url = base + path + (query.size ? `?${query}` : '')
   return { url, body: body === undefined ? undefined : JSON.stringify(body, integersAsText) }
 }

@@ -584,6 +584,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/{user}/done": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List which targets a user has done an action for
+         * @description Returns for each target whether the user's activity counts: an action that counts until it is undone stands, and one that counts once a day has counted today, by the rule of now. A page restores the state of its buttons with it. Activity in the queue is not there yet.
+         */
+        get: operations["listDone"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{user}/standings": {
         parameters: {
             query?: never;
@@ -4611,6 +4634,72 @@ export interface operations {
             503: components["responses"]["StoreUnavailable"];
         };
     };
+    listDone: {
+        parameters: {
+            query: {
+                /**
+                 * @description An action with a rule.
+                 * @example like
+                 */
+                action: string;
+                /**
+                 * @description Comma-separated targets, each once. In a target, `%2C` is a comma and `%25` a percent sign, before the list is encoded as a parameter; the server SDKs do so. Paths of visits are brought into their normal form.
+                 * @example [
+                 *       "post-7",
+                 *       "post-8"
+                 *     ]
+                 */
+                targets: string[];
+            };
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The targets in the order requested. An unknown user has done nothing. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "action": "like",
+                     *       "targets": [
+                     *         {
+                     *           "target": "post-7",
+                     *           "done": true
+                     *         },
+                     *         {
+                     *           "target": "post-8",
+                     *           "done": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        account_of?: components["schemas"]["AccountOf"];
+                        action: string;
+                        targets: {
+                            /** @description The target; of a visit, the path in its normal form. */
+                            target: string;
+                            done: boolean;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
     listStandings: {
         parameters: {
             query?: {
@@ -4836,6 +4925,8 @@ export interface operations {
                 before?: string;
                 /** @description Only changes of this day, which must not be in the future. Defaults to all days. */
                 date?: string;
+                /** @description Whether to return `refused`, activities that did not count. */
+                refused?: boolean;
             };
             header?: never;
             path: {
@@ -4904,6 +4995,25 @@ export interface operations {
                             event?: components["schemas"]["Id"];
                             /** @description Of an activity or an adjustment: whether an undo has taken it back since. */
                             undone?: boolean;
+                        }[];
+                        /** @description With `refused=true`: the activities that did not count, added up by day, action and reason, newest first by their last one. An item is on the page in whose span its last activity lies, so no page repeats one; of more than 100, a page has the latest. Duplicates and undos are not among them. Empty unless `REFUSED_DAYS` is set. They are stored within seconds, best effort. */
+                        refused?: {
+                            /** Format: date */
+                            date: string;
+                            action: string;
+                            /**
+                             * @description `unknown-action` is of services only: the action has no rule.
+                             * @enum {unknown}
+                             */
+                            reason: "daily-cap" | "cooldown" | "own-target" | "stale" | "frozen" | "unknown-action" | "score-overflow";
+                            count: number;
+                            /**
+                             * Format: date-time
+                             * @description The last one.
+                             */
+                            at: string;
+                            /** @description The latest ten, without repeats, the last one first. */
+                            targets: components["schemas"]["Target"][];
                         }[];
                         /** @description Pass as `before` to get the next page. `null` on the last page. */
                         next: string | null;

@@ -31,6 +31,7 @@ export const OPERATIONS = /** @type {const} */ ({
   putTargetModeration: ['PUT', '/v1/targets/{target}/moderation'],
   putTargets: ['PUT', '/v1/targets'],
   getHistory: ['GET', '/v1/users/{user}/activity'],
+  listDone: ['GET', '/v1/users/{user}/done'],
   listStandings: ['GET', '/v1/users/{user}/standings'],
   getProfile: ['GET', '/v1/users/{user}'],
   putProfile: ['PUT', '/v1/users/{user}'],

@@ -207,6 +207,8 @@ def test_activity_of_a_user(api: Any, unique: str) -> None:
     assert standings["week"]["groups"][unique]["score"] == 2
     friends = api.compare_standings("day", followed_by=unique)["entries"]
     assert [entry["user"]["id"] for entry in friends] == [unique, f"{unique}-friend"]
+    done = api.list_done(unique, action="like", targets=["a", "a,b%"])["targets"]
+    assert done == [{"target": "a", "done": True}, {"target": "a,b%", "done": False}]
     first = api.list_points(unique, limit=1)
     second = api.list_points(unique, limit=1, before=first["next"])
     assert [entry["action"] for entry in (*first["entries"], *second["entries"])] == ["follow", "like"]

@@ -16,6 +16,7 @@ pub fn cases() -> Vec<Case> {
         (Method::DELETE, "/v1/users/42", ""),
         (Method::GET, "/v1/users/42/activity", ""),
         (Method::GET, "/v1/users/42/points", ""),
+        (Method::GET, "/v1/users/42/done", ""),
         (Method::GET, "/v1/users/42/standings", ""),
         (Method::GET, "/v1/users/42/moderation", ""),
         (Method::PUT, "/v1/users/42/moderation", "{}"),

@@ -245,8 +245,9 @@ fn unknown_parameters() -> Vec<Case> {
         (
             "/v1/users/42/points?after=1",
             "after",
-            "is unknown; expected one of limit, before, date",
+            "is unknown; expected one of limit, before, date, refused",
         ),
+        ("/v1/users/42/points?refused=1", "refused", FLAG),
         (
             "/v1/users/42/points?before=x",
             "before",

@@ -41,7 +41,7 @@ const METHODS: [Method; 7] = [
 
 /// Path template, supported methods and query parameters of each route. Duplicates are sent more
 /// often.
-const ROUTES: [(&str, &[Method], &[&str]); 15] = [
+const ROUTES: [(&str, &[Method], &[&str]); 16] = [
     ("/v1/activity", &[Method::POST], &[]),
     ("/v1/activity", &[Method::POST], &[]),
     ("/v1/activity", &[Method::POST], &[]),
@@ -65,6 +65,11 @@ const ROUTES: [(&str, &[Method], &[&str]); 15] = [
         "/v1/users/{user}/points",
         &[Method::GET],
         &["limit", "before"],
+    ),
+    (
+        "/v1/users/{user}/done",
+        &[Method::GET],
+        &["action", "targets"],
     ),
     (
         "/v1/users/{user}/standings",

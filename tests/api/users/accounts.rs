@@ -129,6 +129,8 @@ async fn reads_of_account_answer_for_member() {
         "/v1/users/{}",
         "/v1/users/{}/activity",
         "/v1/users/{}/points",
+        "/v1/users/{}/points?refused=true",
+        "/v1/users/{}/done?action=like&targets=a,b",
         "/v1/users/{}/standings",
         "/v1/users/{}/card",
         "/v1/users/{}/moderation",

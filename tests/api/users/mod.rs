@@ -2,10 +2,12 @@
 
 mod accounts;
 mod card;
+mod done;
 mod erasure;
 mod history;
 mod points;
 mod profile;
 mod public_activity;
+mod refused;
 mod standings;
 mod year;

@@ -1,9 +1,11 @@
 //! An activity: one thing a user did, parsed from JSON together with the rule it counts by.
 
+mod done;
 mod order;
 mod outcome;
 mod read;
 
+pub use done::DoneRequest;
 pub use order::date_in_order;
 pub use outcome::{Counted, EventStandingView, Outcome, StandingView};
 pub use read::{Activity, ActivityReader, read_at, read_fields, read_groups, read_undo};

@@ -142,6 +142,13 @@ impl Counted {
         self.outcome
     }
 
+    /// Returns why the activity did not count, as `reason` or `outcome` has it; `None` if it counted, now or before.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&'static str> {
+        let stale = Outcome::Stale.name();
+        self.reason.or((self.outcome == stale).then_some(stale))
+    }
+
     /// Returns the response to an activity that the queue holds until the store is available.
     #[must_use]
     pub fn queued(decimals: u32) -> Self {

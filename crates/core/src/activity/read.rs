@@ -43,7 +43,7 @@ const FIELDS: [&str; 8] = [
 ];
 const NO_USER: &str =
     "must be there: only a service may leave it out, of an undo that is no item of an array";
-const MAX_TARGET_BYTES: usize = 512;
+pub(super) const MAX_TARGET_BYTES: usize = 512;
 /// The normal form of a path escapes each byte.
 const MAX_NORMAL_BYTES: usize = 3 * MAX_TARGET_BYTES;
 
@@ -109,10 +109,8 @@ impl ActivityReader<'_> {
 
     fn rule(&self, activity: &Activity) -> Result<Rule, Error> {
         let rule = self.rules.get(&activity.action, activity.at);
-        rule.copied().ok_or_else(|| {
-            let known: Vec<&str> = self.rules.actions().collect();
-            Error::UnknownAction(format!("must be one of {}", known.join(", ")))
-        })
+        rule.copied()
+            .ok_or_else(|| Error::UnknownAction(self.rules.unknown_action()))
     }
 }
 
@@ -142,15 +140,9 @@ fn parse_fields(
     };
     let user = errors.check("/user", user);
     let action = errors.check("/action", read_action(fields.get("action")));
-    let target = read_target(fields.get("target"), max_target);
-    let target = if action.as_deref() == Some("visit") {
-        target.and_then(|target| {
-            path::normal_form(&target, to_nfc)
-                .ok_or_else(|| "of a visit must be a path beginning with /".to_owned())
-        })
-    } else {
-        target
-    };
+    let target = read_target(fields.get("target").and_then(Value::as_str), max_target);
+    let named = action.as_deref().unwrap_or_default();
+    let target = target.and_then(|target| normal_target(named, target, to_nfc));
     // The author is that of `on`, if there is one.
     let registered = fields.contains_key("author") && !fields.contains_key("on");
     let target = match registered {
@@ -221,8 +213,18 @@ fn read_action(value: Option<&Value>) -> Result<String, String> {
         .ok_or_else(|| "must be the name of an action".to_owned())
 }
 
-fn read_target(value: Option<&Value>, max_bytes: usize) -> Result<String, String> {
-    let Some(target) = value.and_then(Value::as_str) else {
+/// Returns the form in which a target of an action is stored.
+pub(super) fn normal_target(action: &str, target: String, to_nfc: ToNfc) -> Result<String, String> {
+    if action != "visit" {
+        return Ok(target);
+    }
+    path::normal_form(&target, to_nfc)
+        .ok_or_else(|| "of a visit must be a path beginning with /".to_owned())
+}
+
+/// Checks the length and the characters of a target.
+pub(super) fn read_target(target: Option<&str>, max_bytes: usize) -> Result<String, String> {
+    let Some(target) = target else {
         return Err(format!("must be a text of 1 to {max_bytes} bytes"));
     };
     let length = target.len();
@@ -236,7 +238,7 @@ fn read_target(value: Option<&Value>, max_bytes: usize) -> Result<String, String
 }
 
 fn read_registrable(value: &Value) -> Result<String, String> {
-    let target = read_target(Some(value), MAX_TARGET_BYTES)?;
+    let target = read_target(value.as_str(), MAX_TARGET_BYTES)?;
     content::checked_id(&target)
 }
 

@@ -15,7 +15,7 @@ pub use bound::Bound;
 pub use branding::Branding;
 pub use levels::{Level, LevelView, Levels};
 pub use origins::Origins;
-pub use rules::{ADJUST, Once, Rule, RuleView, Rules, StartOf};
+pub use rules::{ADJUST, Once, Rule, RuleView, Rules, StartOf, is_action};
 pub use scopes::{Scope, Scopes};
 pub use service_keys::{ServiceKey, ServiceKeys};
 pub use tokens::Tokens;
@@ -77,6 +77,8 @@ pub struct Config {
     pub settling: i64,
     /// The prefix of every key.
     pub prefix: String,
+    /// Days that activities which did not count are kept: up to 400, or 0 to delete all. `None` if there are none.
+    pub refused_days: Option<u32>,
     /// The servers that receive messages.
     pub webhooks: Webhooks,
     /// The optional bindings.
@@ -101,6 +103,9 @@ pub struct Keep {
     /// Boards of an event, from the instant at which it is final.
     pub event: u64,
 }
+
+/// The name of a variable.
+const REFUSED_DAYS: &str = "REFUSED_DAYS";
 
 const DAY_SECONDS: u64 = 86_400;
 
@@ -182,10 +187,31 @@ impl Config {
             settling: i64::from(vars.integer("SETTLE_MINUTES", 0..=43_200)?.unwrap_or(180))
                 * 60_000,
             prefix: prefix(vars)?,
+            refused_days: vars.integer(REFUSED_DAYS, 0..=400)?,
             webhooks: Webhooks::parse(vars)?,
             bound: Bound::default(),
             shards: vars.integer("SHARDS", 1..=64)?.unwrap_or(1),
         })
+    }
+
+    /// Returns an error if a variable needs the journal, and it is not bound.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`].
+    pub fn check_journal(&self) -> Result<(), Error> {
+        let names = [
+            (!self.webhooks.is_empty()).then_some(webhooks::NAME),
+            self.refused_days.map(|_| REFUSED_DAYS),
+        ];
+        match names.into_iter().flatten().next() {
+            Some(name) if !self.bound.journal => {
+                let remedy =
+                    "needs the database of the journal: bind JOURNAL, or remove this variable";
+                Err(Error::Misconfigured(name, remedy.to_owned()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns whether there are boards of content and of authors.

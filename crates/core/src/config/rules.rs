@@ -159,6 +159,13 @@ impl Rules {
         })
     }
 
+    /// Returns the detail of the error for an action without a rule.
+    #[must_use]
+    pub fn unknown_action(&self) -> String {
+        let known: Vec<&str> = self.actions().collect();
+        format!("must be one of {}", known.join(", "))
+    }
+
     /// Returns the actions that have a rule, in alphabetical order.
     pub fn actions(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|rules| rules.action.as_str())
@@ -228,6 +235,13 @@ fn defaults(layout: Layout) -> [(&'static str, Rule); 6] {
     ]
 }
 
+/// Returns whether a text may be the name of an action.
+#[must_use]
+pub fn is_action(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
+    (1..=32).contains(&text.len()) && text.chars().all(allowed)
+}
+
 /// Parses the rule of an action, or a list of rules. Each changes the one before it; the first one changes `base`.
 fn parse_action(
     action: &str,
@@ -237,8 +251,7 @@ fn parse_action(
     start_of: StartOf<'_>,
 ) -> Result<(Rule, Vec<(Instant, Rule)>), Error> {
     let error = |remedy: &str| Error::Misconfigured(NAME, format!("{action}{remedy}"));
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
-    if action.is_empty() || action.len() > 32 || !action.chars().all(allowed) {
+    if !is_action(action) {
         return Err(error(" is not an action: 1 to 32 of a-z 0-9 _ -"));
     }
     if action == ADJUST {

@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 30] = [
+    pub const NAMES: [&str; 31] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -38,6 +38,7 @@ impl Vars {
         "STREAK_FREEZES",
         "SNAPSHOT_MEMBERS",
         "SETTLE_MINUTES",
+        "REFUSED_DAYS",
         "STORE_TIMEOUT_MS",
         "CRON_BUDGET",
         "PREFIX",

@@ -7,7 +7,7 @@ use crate::shard::fnv_64;
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
-const NAME: &str = "WEBHOOKS";
+pub(super) const NAME: &str = "WEBHOOKS";
 const MAX_ENDPOINTS: usize = 10;
 
 /// The kinds of messages that an endpoint may list. `moderation.*` are several.
@@ -74,19 +74,6 @@ impl Webhooks {
             endpoints.push(endpoint);
         }
         Ok(Self(endpoints))
-    }
-
-    /// Returns an error if there are endpoints, but no journal.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Misconfigured`].
-    pub fn check_journal(&self, has_journal: bool) -> Result<(), Error> {
-        if has_journal || self.0.is_empty() {
-            return Ok(());
-        }
-        let remedy = "needs the database of the journal: bind JOURNAL, or remove this variable";
-        Err(Error::Misconfigured(NAME, remedy.to_owned()))
     }
 
     /// Returns the endpoints.
@@ -217,12 +204,10 @@ mod tests {
     #[test]
     fn unset_variable_has_no_endpoint() {
         assert!(parse(json!(null)).unwrap().is_empty());
-        assert!(parse(json!("")).unwrap().check_journal(false).is_ok());
+        assert!(parse(json!("")).unwrap().is_empty());
         let text = format!(r#"[{{"url":"https://a.example","secret":"{SECRET}"}}]"#);
         let webhooks = parse(json!(text)).unwrap();
         assert_eq!(webhooks.endpoints().len(), 1);
-        assert!(webhooks.check_journal(true).is_ok());
-        assert!(webhooks.check_journal(false).is_err());
     }
 
     #[test]

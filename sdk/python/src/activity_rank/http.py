@@ -143,4 +143,5 @@ def _text(value: Value) -> str:
         return "true" if value else "false"
     if isinstance(value, str | int):
         return str(value)
-    return ",".join(value or ())
+    # An item with a comma has it encoded.
+    return ",".join(item.replace("%", "%25").replace(",", "%2C") for item in value or ())

@@ -809,6 +809,34 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def list_done(
+        self,
+        user: str,
+        *,
+        action: str | None = None,
+        targets: Sequence[str] | None = None,
+        timeout: float | None = None,
+    ) -> types.ListDoneResponse:
+        """List which targets a user has done an action for.
+
+        Returns for each target whether the user's activity counts: an action that counts until it is undone stands, and
+        one that counts once a day has counted today, by the rule of now. A page restores the state of its buttons with
+        it. Activity in the queue is not there yet.
+
+        action: An action with a rule.
+        targets: Comma-separated targets, each once. In a target, `%2C` is a comma and `%25` a percent sign, before the
+            list is encoded as a parameter; the server SDKs do so. Paths of visits are brought into their normal form. 1
+            to 100 ids.
+
+        `GET /v1/users/{user}/done`
+        """
+        return self._call(
+            routes.LIST_DONE,
+            path={"user": user},
+            query={"action": action, "targets": targets},
+            timeout=timeout,
+        )
+
     def list_standings(
         self,
         user: str,
@@ -923,6 +951,7 @@ class Operations(ABC):
         limit: int | None = None,
         before: str | None = None,
         date: str | None = None,
+        refused: bool | None = None,
         timeout: float | None = None,
     ) -> types.ListPointsResponse:
         """List what changed a user's points.
@@ -937,13 +966,14 @@ class Operations(ABC):
         limit: 1 to 100. Defaults to 30.
         before: Cursor: `next` of the previous page.
         date: Only changes of this day, which must not be in the future. Defaults to all days. `YYYY-MM-DD`.
+        refused: Whether to return `refused`, activities that did not count. Defaults to False.
 
         `GET /v1/users/{user}/points`
         """
         return self._call(
             routes.LIST_POINTS,
             path={"user": user},
-            query={"limit": limit, "before": before, "date": date},
+            query={"limit": limit, "before": before, "date": date, "refused": refused},
             timeout=timeout,
         )
 
@@ -2368,6 +2398,34 @@ class AsyncOperations(ABC):
             timeout=timeout,
         )
 
+    async def list_done(
+        self,
+        user: str,
+        *,
+        action: str | None = None,
+        targets: Sequence[str] | None = None,
+        timeout: float | None = None,
+    ) -> types.ListDoneResponse:
+        """List which targets a user has done an action for.
+
+        Returns for each target whether the user's activity counts: an action that counts until it is undone stands, and
+        one that counts once a day has counted today, by the rule of now. A page restores the state of its buttons with
+        it. Activity in the queue is not there yet.
+
+        action: An action with a rule.
+        targets: Comma-separated targets, each once. In a target, `%2C` is a comma and `%25` a percent sign, before the
+            list is encoded as a parameter; the server SDKs do so. Paths of visits are brought into their normal form. 1
+            to 100 ids.
+
+        `GET /v1/users/{user}/done`
+        """
+        return await self._call(
+            routes.LIST_DONE,
+            path={"user": user},
+            query={"action": action, "targets": targets},
+            timeout=timeout,
+        )
+
     async def list_standings(
         self,
         user: str,
@@ -2482,6 +2540,7 @@ class AsyncOperations(ABC):
         limit: int | None = None,
         before: str | None = None,
         date: str | None = None,
+        refused: bool | None = None,
         timeout: float | None = None,
     ) -> types.ListPointsResponse:
         """List what changed a user's points.
@@ -2496,13 +2555,14 @@ class AsyncOperations(ABC):
         limit: 1 to 100. Defaults to 30.
         before: Cursor: `next` of the previous page.
         date: Only changes of this day, which must not be in the future. Defaults to all days. `YYYY-MM-DD`.
+        refused: Whether to return `refused`, activities that did not count. Defaults to False.
 
         `GET /v1/users/{user}/points`
         """
         return await self._call(
             routes.LIST_POINTS,
             path={"user": user},
-            query={"limit": limit, "before": before, "date": date},
+            query={"limit": limit, "before": before, "date": date, "refused": refused},
             timeout=timeout,
         )
 

@@ -53,6 +53,7 @@ PUT_TARGET_MODERATION: Route[types.TargetModeration] = Route(
 )
 PUT_TARGETS: Route[types.PutTargetsResponse] = Route("putTargets", "PUT", "/v1/targets", "json")
 GET_HISTORY: Route[types.History] = Route("getHistory", "GET", "/v1/users/{user}/activity", "json")
+LIST_DONE: Route[types.ListDoneResponse] = Route("listDone", "GET", "/v1/users/{user}/done", "json")
 LIST_STANDINGS: Route[types.UserStandings] = Route("listStandings", "GET", "/v1/users/{user}/standings", "json")
 GET_PROFILE: Route[types.User] = Route("getProfile", "GET", "/v1/users/{user}", "json")
 PUT_PROFILE: Route[types.User] = Route("putProfile", "PUT", "/v1/users/{user}", "json")
@@ -126,6 +127,7 @@ ALL: tuple[Route[Any], ...] = (
     PUT_TARGET_MODERATION,
     PUT_TARGETS,
     GET_HISTORY,
+    LIST_DONE,
     LIST_STANDINGS,
     GET_PROFILE,
     PUT_PROFILE,

@@ -1345,6 +1345,20 @@ class PutTargetsResponse(TypedDict):
 
 
 @final
+class ListDoneResponseTarget(TypedDict):
+    target: str
+    """The target; of a visit, the path in its normal form."""
+    done: bool
+
+
+@final
+class ListDoneResponse(TypedDict):
+    account_of: NotRequired[AccountOf]
+    action: str
+    targets: list[ListDoneResponseTarget]
+
+
+@final
 class PutProfilesResponse(TypedDict):
     results: list[User | ItemError]
 
@@ -1364,6 +1378,19 @@ class ListPointsResponseEntry(TypedDict):
 
 
 @final
+class ListPointsResponseRefusedItem(TypedDict):
+    date: str
+    action: str
+    reason: Literal["daily-cap", "cooldown", "own-target", "stale", "frozen", "unknown-action", "score-overflow"]
+    """`unknown-action` is of services only: the action has no rule."""
+    count: int
+    at: str
+    """The last one."""
+    targets: list[Target]
+    """The latest ten, without repeats, the last one first."""
+
+
+@final
 class ListPointsResponse(TypedDict):
     account_of: NotRequired[AccountOf]
     user: User
@@ -1371,6 +1398,11 @@ class ListPointsResponse(TypedDict):
     behind: NotRequired[Literal[True]]
     """The journal still lacks the newest changes. Absent otherwise."""
     entries: list[ListPointsResponseEntry]
+    refused: NotRequired[list[ListPointsResponseRefusedItem]]
+    """With `refused=true`: the activities that did not count, added up by day, action and reason, newest first by their
+    last one. An item is on the page in whose span its last activity lies, so no page repeats one; of more than 100, a
+    page has the latest. Duplicates and undos are not among them. Empty unless `REFUSED_DAYS` is set. They are stored
+    within seconds, best effort."""
     next: str | None
     """Pass as `before` to get the next page. `null` on the last page."""
 

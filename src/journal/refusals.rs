@@ -1,0 +1,118 @@
+//! Activities that did not count, and why: the table `refusals` beside the journal.
+//!
+//! `refusals.js` adds them up in the isolate, and writes them after the response. It is best effort: the store has no part
+//! in it, and a refusal that cannot be written is lost.
+
+use crate::app::App;
+use crate::archive::deployment_id;
+use crate::log;
+use crate::platform::d1::Statement;
+use crate::platform::refusals;
+use activity_rank_core::activity::{Activity, Counted, RuledActivity};
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::config::Config;
+use activity_rank_core::error::Error;
+use activity_rank_core::point_changes::MAX_REFUSALS;
+use activity_rank_store::deployment::Deployment;
+
+/// Adds an activity that did not count to the rows of the next write. A repetition has counted before, and an undo is no
+/// activity.
+pub fn add(
+    deployment: &Deployment,
+    activity: &Activity,
+    result: Result<&Counted, &Error>,
+    now: Instant,
+) {
+    let reason = match result {
+        Ok(counted) => counted.refusal(),
+        Err(Error::Forbidden(_)) => Some("frozen"),
+        Err(Error::ScoreOverflow(_)) => Some("score-overflow"),
+        Err(Error::UnknownAction(_)) => Some("unknown-action"),
+        Err(_) => None,
+    };
+    let is_kept = deployment.config.refused_days.is_some_and(|days| days > 0);
+    if let Some(reason) = reason.filter(|_| is_kept && !activity.undo) {
+        let at = activity.at.min(now);
+        let date = deployment.calendar.date_at(at).to_string();
+        let (user, action, target) = (&activity.user, &activity.action, &activity.target);
+        refusals::add_refusal(user, &date, action, reason, target, at.0 as f64);
+    }
+}
+
+/// Adds the items of an array that the store has processed, as [`add`] does.
+pub fn add_all(
+    deployment: &Deployment,
+    items: &[Result<RuledActivity, Error>],
+    results: &[Result<Counted, Error>],
+    now: Instant,
+) {
+    for (item, result) in items.iter().zip(results) {
+        if let Ok((activity, _)) = item {
+            add(deployment, activity, result.as_ref(), now);
+        }
+    }
+}
+
+/// Writes rows of `refusals.js`.
+pub async fn write(app: &App, rows: String) {
+    let (Ok(deployment), Some(journal)) = (app.deployment(), &app.bindings.journal) else {
+        return;
+    };
+    if let Err(error) = journal.run(&[insert(&deployment.config, rows)]).await {
+        log::debug(&format!("refusals: {}", error.cause().unwrap_or_default()));
+    }
+}
+
+/// Returns the statement that adds rows: a JSON array of `[user, date, action, reason, count, last instant, targets, first
+/// instant, SHA-1 of the user]`. Leaves out activity from before an erasure of the user.
+pub(crate) fn insert(config: &Config, rows: String) -> Statement {
+    let sql = "INSERT INTO refusals SELECT ?1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, \
+        value ->> 5, value -> 6 FROM json_each(?2) WHERE NOT EXISTS (SELECT 1 FROM journal WHERE site = ?1 \
+        AND entry ->> 'did' = 'erase' AND entry ->> 'hash' = value ->> 8 AND CAST(entry ->> 'now' AS INTEGER) >= value ->> 7) \
+        ON CONFLICT DO UPDATE SET count = count + excluded.count, at = MAX(at, excluded.at), targets = \
+        (SELECT json_group_array(target) FROM (SELECT value AS target, MIN(place) FROM (SELECT value, key AS place \
+        FROM json_each(excluded.targets) UNION ALL SELECT value, key + 10 FROM json_each(refusals.targets)) \
+        GROUP BY target ORDER BY 2 LIMIT 10))";
+    Statement::new(sql, vec![deployment_id(config).into(), rows.into()])
+}
+
+/// Returns the statement that reads rows of a user as JSON, the latest first: from `first` on, before `end`.
+pub(super) fn select(config: &Config, user: &str, (first, end): (i64, i64)) -> Statement {
+    let sql = "SELECT json_array(date, action, reason, count, at, json(targets)) AS text FROM refusals \
+        WHERE site = ?1 AND user = ?2 AND at >= ?3 AND at < ?4 ORDER BY at DESC, date, action, reason LIMIT ?5";
+    let values = vec![
+        deployment_id(config).into(),
+        user.into(),
+        first.into(),
+        end.into(),
+        MAX_REFUSALS.into(),
+    ];
+    Statement::new(sql, values)
+}
+
+/// Returns the statement that deletes the rows of users: a JSON array.
+pub(super) fn erase(config: &Config, users: String) -> Statement {
+    let sql = "DELETE FROM refusals WHERE site = ?1 AND user IN (SELECT value FROM json_each(?2))";
+    Statement::new(sql, vec![deployment_id(config).into(), users.into()])
+}
+
+/// The rows that one run of cron deletes at most.
+const MAX_DELETED: u32 = 1000;
+
+/// Returns the statement that deletes the first rows of days that are over; `None` if none was ever written.
+#[must_use]
+pub fn delete_old(deployment: &Deployment, now: Instant) -> Option<Statement> {
+    let config = &deployment.config;
+    let first = deployment
+        .calendar
+        .date_at(now)
+        .plus(1 - i32::try_from(config.refused_days?).ok()?);
+    let sql = "DELETE FROM refusals WHERE (site, user, date, action, reason) IN (SELECT site, user, date, action, reason \
+        FROM refusals WHERE site = ?1 AND date < ?2 LIMIT ?3)";
+    let values = vec![
+        deployment_id(config).into(),
+        first.to_string().into(),
+        MAX_DELETED.into(),
+    ];
+    Some(Statement::new(sql, values))
+}
