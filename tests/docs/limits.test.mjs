@@ -76,7 +76,7 @@ const LIMITS = {
   link: () => core('profile', 'MAX_LINK_BYTES'),
   'title of a target': () => core('content/target', 'MAX_TITLE_CHARACTERS'),
   'reason of a moderator': () => core('moderation/mod', 'MAX_REASON_CHARACTERS'),
-  'name of an action': () => found('crates/core/src/config/rules.rs', /action\.len\(\) > (\d+)/),
+  'name of an action': () => found('crates/core/src/config/rules.rs', /\(1\.\.=(\d+)\)\.contains\(&text\.len\(\)\)/),
   'rows of a board': () => [...core('board/page', 'MAX_LIMIT'), ...core('board/page', 'DEFAULT_LIMIT')],
   'offset in a board': () => core('board/page', 'MAX_OFFSET'),
   'neighbours on each side of a standing': () => openapi('around'),
@@ -116,7 +116,8 @@ const LIMITS = {
   'boards of an event': () => keep('event'),
   'deduplication records that stand': () => keep('marks'),
   'daily records, histories': () => found('crates/store/src/keys.rs', /SPAN_SECONDS: u64 = (\d+) \* DAY_SECONDS/),
-  'activities that did not count': () => variable('REFUSED_DAYS').slice(1),
+  'activities that did not count': () =>
+    found('crates/core/src/config/mod.rs', /integer\(REFUSED_DAYS, ([\d_]+)\.\.=([\d_]+)\)/),
   'targets of activities that did not count': () => constant('src/platform/refusals.js', 'MAX_TARGETS'),
   'opt-outs of users in the audit log': () => constant('crates/store/src/scripts/pending.lua', 'OPT_OUTS'),
   'events in all': () => core('event/mod', 'MAX_EVENTS'),

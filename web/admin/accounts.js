@@ -39,7 +39,7 @@ export function joinButton(context, id, name) {
   const element = button(words.join, async () => {
     const answer = await openForm(context, {
       title: `${words.join}: ${named(id, name)}`,
-      content: [words.effect],
+      content: [words.join_hint],
       fields: [{ name: 'account', label: words.account, required: true, pointer: '/user' }],
       submit: words.join,
       send: async ({ account }) => {
@@ -66,7 +66,7 @@ export function detachButton(context, account) {
   const element = button(words.detach, async () => {
     const answer = await openForm(context, {
       title: `${words.detach}: ${account}`,
-      content: [words.detach_effect],
+      content: [words.detach_hint],
       fields: [],
       submit: words.detach,
       send: async () => {

@@ -162,10 +162,10 @@ export interface Texts {
     of: (member: string) => string
     account: string
     join: string
-    effect: string
+    join_hint: string
     joined: (member: string) => string
     detach: string
-    detach_effect: string
+    detach_hint: string
     detached: string
   }
   targets: {

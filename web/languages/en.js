@@ -486,10 +486,10 @@ export const admin = {
     of: (member) => `An account of ${member}.`,
     account: 'User ID of the account',
     join: 'Join an account',
-    effect: 'From now on, activity of this user counts for the member. Activity before stays with the user.',
+    join_hint: 'From now on, activity of this user counts for the member. Activity before stays with the user.',
     joined: (member) => `An account of ${member} now.`,
     detach: 'Detach',
-    detach_effect:
+    detach_hint:
       'From now on, activity of this user counts for the user again. Points that the member got stay with the member.',
     detached: 'Detached.',
   },

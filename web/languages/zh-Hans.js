@@ -461,10 +461,10 @@ export const admin = {
     of: (member) => `${member} 的关联账号。`,
     account: '要关联的账号的用户 ID',
     join: '关联账号',
-    effect: '从现在起，该用户的活动计入此成员；之前的活动仍属于该用户。',
+    join_hint: '从现在起，该用户的活动计入此成员；之前的活动仍属于该用户。',
     joined: (member) => `已成为 ${member} 的关联账号。`,
     detach: '解除关联',
-    detach_effect: '从现在起，该用户的活动重新计入其本人；成员已获得的积分仍属于该成员。',
+    detach_hint: '从现在起，该用户的活动重新计入其本人；成员已获得的积分仍属于该成员。',
     detached: '已解除关联。',
   },
   targets: {

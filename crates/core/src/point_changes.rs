@@ -29,7 +29,7 @@ pub struct PointsRequest {
 /// The most rows of activities that did not count on a page.
 pub const MAX_REFUSALS: u32 = 100;
 
-/// Activities that did not count: those of one action on a day, for one reason.
+/// Activities of one action and day that did not count, for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     date: String,

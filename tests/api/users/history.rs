@@ -26,7 +26,7 @@ pub fn history(user: Value, days: Value, streak: Value) -> Value {
     json!({"user": user, "timezone": noon_zone(), "days": days, "streak": streak})
 }
 
-/// Returns streaks of days, with those of the weeks that contain the active days.
+/// Returns streaks of days, and the streaks of the weeks that contain the active days.
 pub fn streak(current: u32, longest: u32, active: &[i64]) -> Value {
     let epoch = Date::constant(1970, 1, 5);
     let week = |back: i64| {

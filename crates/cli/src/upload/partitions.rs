@@ -8,7 +8,7 @@ use activity_rank_core::MAX_BODY_BYTES;
 use crate::upload::line::{BRACKETS, Line};
 
 /// A batch is sent although it has room when this many times the lines of all full batches have followed its first line.
-/// Results wait for those of earlier lines, so this bounds the results that the report keeps.
+/// Results wait for the results of earlier lines, so this bounds the results that the report keeps.
 const MAX_AGE: u64 = 4;
 
 /// Lines in order, within the limits of one request.

@@ -10,7 +10,7 @@ use serde_json::Number;
 use crate::failure::Failure;
 use crate::upload::line::LineResult;
 
-/// Writes results while the upload runs. The results of later lines wait for those of earlier ones.
+/// Writes results while the upload runs. The results of later lines wait for the earlier ones.
 #[derive(Debug)]
 pub struct Report {
     name: String,
@@ -81,7 +81,7 @@ impl Report {
         }
     }
 
-    /// Adds results, and writes those whose earlier lines have a result.
+    /// Adds results, and writes each result whose earlier lines have one.
     ///
     /// # Errors
     ///
