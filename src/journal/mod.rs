@@ -29,6 +29,7 @@
 //! | `reason`, `actor` | the reason of an adjustment; the actor as the audit log stores it, only in entries of adjustments and their undos. Here and below, old entries lack `actor` |
 //! | `applied` | the points by which each board changed, in the order of its periods for all users and then for each group, between `/`: one number if all are equal, and nothing for an undo that found nothing. Old entries lack it |
 //! | `counted`, `gave` | of an undo: the instant and the points of the record that it undoes; empty for an undo that found nothing. Old entries lack them |
+//! | `public` | `1` if the user may read the reason of the adjustment; else absent |
 //! | `account` | the number of the account of the user that sent it; only in entries of activity by an account |
 //! | `received` | with boards of content: the end of the active record, such as `2wa;17;1`, which says what others receive, or lose by an undo; empty for none, and in old entries of an undo |
 //!

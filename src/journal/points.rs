@@ -137,6 +137,7 @@ fn decode(row: &Change) -> Option<PointChange> {
             target: id_of_member(target).to_owned(),
             steps: fields.integer("points")?,
             event: None,
+            reason: None,
             is_undone: false,
         });
     }
@@ -150,6 +151,7 @@ fn decode(row: &Change) -> Option<PointChange> {
             _ => change.cause,
         },
         is_undone: row.undone > 0,
+        reason: (fields.text("public") == "1").then(|| fields.text("reason").to_owned()),
         ..change
     })
 }

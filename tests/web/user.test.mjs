@@ -188,6 +188,44 @@ describe('own page', () => {
     ])
     assert.match(await page.locator('#points .entries > li').nth(1).innerText(), /undone since\n+\+1$/)
   })
+
+  it('activities that did not count say why', async (t) => {
+    const target = (id) => ({ id, title: `Post ${id}` })
+    const at = (hour) => `2026-11-20T0${hour}:00:00Z`
+    const refusal = (hour, action, reason, count, ids) => ({
+      date: '2026-11-20',
+      at: at(hour),
+      action,
+      reason,
+      count,
+      targets: ids.map(target),
+    })
+    const entries = [
+      { at: at(5), type: 'activity', action: 'like', target: target('x'), points: 2, undone: false },
+      { at: at(2), type: 'adjustment', points: 5, undone: false },
+    ]
+    const refused = [
+      refusal(6, 'like', 'daily-cap', 14, ['a', 'b', 'c', 'd']),
+      refusal(4, 'wave', 'a-later-reason', 1, []),
+      refusal(3, 'visit', 'stale', 2, ['a']),
+    ]
+    const before = (page) =>
+      page.route('**/v1/users/*/points?*refused=true*', (route) =>
+        route.fulfill({ json: { source: 'journal', entries, refused, next: null } }),
+      )
+    const page = await open(t, 'eve', { before }, 'eve')
+    await page.locator('#points .entries').waitFor()
+    const items = page.locator('#points .entries > li')
+    assert.deepEqual(await items.locator('p:first-child').allInnerTexts(), [
+      'Like did not count: your daily limit was reached.',
+      'You liked “Post x”',
+      'wave did not count.',
+      'Visit did not count: it arrived too late.',
+      'Adjusted by a moderator',
+    ])
+    assert.match(await items.nth(0).innerText(), / · 14 times · Post a, Post b, Post c…\n+0$/)
+    assert.match(await items.nth(2).innerText(), / · once\n+0$/)
+  })
 })
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {

@@ -132,14 +132,17 @@ async function pointsOf(context, url) {
   const { node } = await paged(context, {
     load: async (next) => {
       /** @type {Points} */
-      const page = await api.get(`${url}/points?limit=20${next ? `&before=${encodeURIComponent(next)}` : ''}`, signal)
+      const page = await api.get(
+        `${url}/points?limit=20&refused=true${next ? `&before=${encodeURIComponent(next)}` : ''}`,
+        signal,
+      )
       return { page, next: page.next }
     },
     render: (pages) => {
       const entries = pages.flatMap(({ entries }) => entries)
       const [{ source, behind }] = pages
       const hint = source === 'records' ? texts.points_page.records : behind ? texts.points_page.behind : ''
-      const items = entries.map((entry) => {
+      const changes = entries.map((entry) => {
         const { type, action, target: about, event, points, undone } = entry
         /** @type {Content[]} */
         const line = [make('span', {}, texts.points_page.types[type](texts.actions[action ?? ''] ?? action ?? ''))]
@@ -151,8 +154,22 @@ async function pointsOf(context, url) {
           line,
           more: [time(context, entry.at)],
           value: [undone ? make('s', {}, change) : make('b', {}, change)],
+          at: Date.parse(entry.at),
         }
       })
+      const refusals = pages
+        .flatMap(({ refused = [] }) => refused)
+        .map(({ at, action, reason, count, targets }) => ({
+          line: [
+            make('span', {}, texts.points_page.refused(texts.actions[action] ?? action, format.number(count))),
+            ' ',
+            badge(texts.points_page.reasons[reason] ?? reason),
+          ],
+          more: [time(context, at), ...targets.flatMap((about) => [' ', target(about)])],
+          value: [],
+          at: Date.parse(at),
+        }))
+      const items = [...changes, ...refusals].sort((one, other) => other.at - one.at)
       return [...(hint ? [note(hint)] : []), items.length ? feed(items) : note(texts.points_page.none)]
     },
   })
@@ -184,6 +201,16 @@ async function adjustPoints(context, url, id, name) {
       pointer: '/points',
     },
     reasonField(context),
+    {
+      name: 'reader',
+      label: texts.adjust.reader,
+      type: 'select',
+      options: [
+        ['', texts.adjust.moderators],
+        ['member', texts.adjust.member],
+      ],
+      pointer: '/public_reason',
+    },
     { name: 'date', label: texts.adjust.date, hint: texts.adjust.date_hint, type: 'date', pointer: '/at' },
   ]
   if (open.length) {
@@ -207,10 +234,17 @@ async function adjustPoints(context, url, id, name) {
     title: `${texts.adjust.title}: ${named(id, name)}`,
     fields,
     submit: texts.adjust.submit,
-    send: ({ points, reason, date, event }) => {
+    send: ({ points, reason, reader, date, event }) => {
       const when = date && date !== today && { at: noonOf(date, timezone) }
       return api.request('POST', `${url}/adjustments`, {
-        body: { id: adjustment, points: Number(points), reason, ...when, ...(event && { event }) },
+        body: {
+          id: adjustment,
+          points: Number(points),
+          reason,
+          public_reason: reader === 'member',
+          ...when,
+          ...(event && { event }),
+        },
       })
     },
   })

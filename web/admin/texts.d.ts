@@ -139,11 +139,16 @@ export interface Texts {
     none: string
     records: string
     behind: string
+    refused: (action: string, count: string) => string
+    reasons: Record<string, string>
   }
   adjust: {
     title: string
     submit: string
     points_hint: string
+    reader: string
+    moderators: string
+    member: string
     date: string
     date_hint: string
     event: string

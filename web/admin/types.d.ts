@@ -74,6 +74,7 @@ export interface Points {
     points: number
     undone?: boolean
   }[]
+  refused?: { at: string; action: string; reason: string; count: number; targets: Target[] }[]
   next: string | null
 }
 

@@ -35,7 +35,10 @@ export interface PageTexts extends Record<PlainText, string> {
   > & {
     activities: Record<string, string>
     gifts: Record<string, string>
+    /** By reason. `{action}` is replaced. */
+    refused: Record<string, string>
   }
+  times: Text<[count: number, n: string]>
   entries: Text<[count: number, n: string]>
   undo_of: Text
   waiting: Text

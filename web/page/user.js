@@ -4,7 +4,7 @@ import { $, decoded, faceOf, make } from './dom.js'
 import { climbOf } from './mine.js'
 import { PagedList } from './paged.js'
 import { startPeek } from './peek.js'
-import { pointItem, targetItem } from './points.js'
+import { entryItem, targetItem, withRefused } from './points.js'
 import { recapLinks } from './recaps.js'
 import { read, session } from './session.js'
 import { startPage, titleOf } from './site.js'
@@ -31,8 +31,10 @@ const year = new Year(user, () => render())
 const targets = new PagedList($('targets-content'), targetItem, (next) =>
   read(`${path}/targets?limit=10${next ? `&after=${encodeURIComponent(next)}` : ''}`),
 )
-const points = new PagedList($('points-content'), pointItem, (next) =>
-  session.request(`${path}/points?limit=20${next ? `&before=${encodeURIComponent(next)}` : ''}`),
+const points = new PagedList($('points-content'), entryItem, async (next) =>
+  withRefused(
+    await session.request(`${path}/points?limit=20&refused=true${next ? `&before=${encodeURIComponent(next)}` : ''}`),
+  ),
 )
 
 const isOwn = () => session.user === user

@@ -3,7 +3,7 @@
 import { $, make } from './dom.js'
 import { yearOf } from './mine.js'
 import { PagedList } from './paged.js'
-import { pointItem } from './points.js'
+import { entryItem, withRefused } from './points.js'
 import { read, session } from './session.js'
 import { number, weekday, words } from './words.js'
 
@@ -46,9 +46,11 @@ export class Year {
     this.#user = user
     this.#onYears = onYears
     this.#path = `/v1/users/${encodeURIComponent(user)}`
-    this.#list = new PagedList($('day-content'), pointItem, (next) =>
-      session.request(
-        `${this.#path}/points?limit=10&date=${this.#day}${next ? `&before=${encodeURIComponent(next)}` : ''}`,
+    this.#list = new PagedList($('day-content'), entryItem, async (next) =>
+      withRefused(
+        await session.request(
+          `${this.#path}/points?limit=10&refused=true&date=${this.#day}${next ? `&before=${encodeURIComponent(next)}` : ''}`,
+        ),
       ),
     )
     $('day-close').addEventListener('click', () => this.#close(true))

@@ -81,6 +81,7 @@ pub async fn adjust(service: &ServiceArgs, args: &AdjustArgs) -> Result<ExitCode
         ),
         ("event", args.event.as_ref().map(|event| json!(event))),
         ("reason", Some(json!(args.reason))),
+        ("public_reason", args.public_reason.then_some(json!(true))),
     ];
     let set = fields
         .into_iter()

@@ -17,6 +17,8 @@ struct Page {
     user: User,
     source: String,
     entries: Vec<Entry>,
+    #[serde(default)]
+    refused: Vec<Refusal>,
     next: Option<String>,
 }
 
@@ -34,7 +36,17 @@ struct Entry {
     undone: bool,
 }
 
-/// Reads a page of changes and prints it.
+/// Activities of one action and day that did not count.
+#[derive(Debug, Deserialize)]
+struct Refusal {
+    at: String,
+    action: String,
+    reason: String,
+    count: u64,
+    targets: Vec<Target>,
+}
+
+/// Reads a page of changes and prints it, with the activities that did not count.
 ///
 /// # Errors
 ///
@@ -42,6 +54,7 @@ struct Entry {
 pub async fn run(service: &ServiceArgs, args: &WhyArgs) -> Result<ExitCode, Failure> {
     let client = Client::new(service)?;
     let mut url = client.url(&["v1", "users", &args.user, "points"]);
+    url.query_pairs_mut().append_pair("refused", "true");
     let limit = args.limit.map(|limit| limit.to_string());
     for (name, value) in [("limit", &limit), ("before", &args.before)] {
         if let Some(value) = value {
@@ -53,8 +66,9 @@ pub async fn run(service: &ServiceArgs, args: &WhyArgs) -> Result<ExitCode, Fail
 
 fn text(page: &Page) -> String {
     let header = format!("{} · from the {}", page.user, printable(&page.source));
+    let refused = refused_text(&page.refused);
     if page.entries.is_empty() {
-        return format!("{header}\nnothing changed points");
+        return format!("{header}\nnothing changed points{refused}");
     }
     let rows = page.entries.iter().map(|entry| {
         let what = match &entry.action {
@@ -79,14 +93,52 @@ fn text(page: &Page) -> String {
     });
     let table = format_table(["points", "at", "what", "target", ""], rows, 0..1);
     match &page.next {
-        Some(next) => format!("{header}\n\n{table}\n\nmore: --before {}", printable(next)),
-        None => format!("{header}\n\n{table}"),
+        Some(next) => format!(
+            "{header}\n\n{table}{refused}\n\nmore: --before {}",
+            printable(next)
+        ),
+        None => format!("{header}\n\n{table}{refused}"),
     }
+}
+
+/// Returns a table of the activities that did not count; empty if there are none.
+fn refused_text(refused: &[Refusal]) -> String {
+    if refused.is_empty() {
+        return String::new();
+    }
+    let rows = refused.iter().map(|refusal| {
+        let targets = refusal.targets.iter().map(|target| printable(&target.id));
+        [
+            refusal.count.to_string(),
+            printable(&refusal.at),
+            printable(&refusal.action),
+            printable(&refusal.reason),
+            targets.collect::<Vec<_>>().join(" "),
+        ]
+    });
+    let titles = ["times", "last at", "action", "reason", "latest targets"];
+    format!("\n\ndid not count:\n\n{}", format_table(titles, rows, 0..1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refused_activities_have_a_table() -> Result<(), serde_json::Error> {
+        let page = serde_json::from_str(
+            r#"{"user":{"id":"42"},"source":"journal","entries":[],"next":null,"refused":[
+                {"date":"2026-11-20","at":"2026-11-20T09:00:00Z","action":"like","reason":"daily-cap","count":14,
+                    "targets":[{"id":"post-9"},{"id":"post-8"}]}]}"#,
+        )?;
+        assert_eq!(
+            text(&page),
+            "42 · from the journal\nnothing changed points\n\ndid not count:\n\n \
+             times  last at               action  reason     latest targets\n \
+             \u{20}  14  2026-11-20T09:00:00Z  like    daily-cap  post-9 post-8"
+        );
+        Ok(())
+    }
 
     #[test]
     fn changes_are_a_table() -> Result<(), serde_json::Error> {

@@ -71,6 +71,8 @@ pub struct PointChange {
     pub steps: i64,
     /// The event whose board alone an adjustment or its undo changed.
     pub event: Option<String>,
+    /// The reason of an adjustment, if the user may read it.
+    pub reason: Option<String>,
     /// Whether an undo has taken the points back since.
     pub is_undone: bool,
 }
@@ -165,6 +167,8 @@ struct Entry<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     undone: Option<bool>,
 }
 
@@ -190,6 +194,7 @@ impl PointChange {
             },
             steps,
             event,
+            reason: None,
             is_undone: false,
         }
     }
@@ -296,6 +301,7 @@ impl PointsPage {
                     decimals,
                 },
                 event: change.event.as_deref(),
+                reason: change.reason.as_deref(),
                 undone: can_be_undone.then_some(change.is_undone),
             }
         });

@@ -2178,6 +2178,11 @@ export interface components {
             /** @description Negative to subtract points. May have decimals and a larger range if the deployment configures them. */
             points: number;
             reason: components["schemas"]["Reason"];
+            /**
+             * @description Whether the user may read the reason, in `GET /v1/users/{user}/points`.
+             * @default false
+             */
+            public_reason?: boolean;
             /** @constant */
             undo?: false;
             /**
@@ -2191,6 +2196,8 @@ export interface components {
             id: components["schemas"]["UserId"];
             points: number;
             reason: components["schemas"]["Reason"];
+            /** @default false */
+            public_reason?: boolean;
             /** @constant */
             undo?: false;
             /** @description The event whose board alone is adjusted. It runs or settles. */
@@ -2200,6 +2207,8 @@ export interface components {
             /** @constant */
             undo: true;
             reason: components["schemas"]["Reason"];
+            /** @default false */
+            public_reason?: boolean;
         };
         /** @description Who made a change: a service, by the name of its key, or the user themselves with a token. */
         Actor: {
@@ -4993,6 +5002,8 @@ export interface operations {
                             points: number;
                             /** @description Of an adjustment, and of its undo: the event whose board alone it changed. Absent for all others. */
                             event?: components["schemas"]["Id"];
+                            /** @description Of an adjustment and of its undo: the moderator's reason, if it was sent with `public_reason`. Absent without a journal. */
+                            reason?: components["schemas"]["Reason"];
                             /** @description Of an activity or an adjustment: whether an undo has taken it back since. */
                             undone?: boolean;
                         }[];

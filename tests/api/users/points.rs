@@ -7,7 +7,7 @@ use crate::app::{MiniflareApp, TestApp};
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::client::Client;
 use crate::clock::{ago, day, noon};
-use crate::problem::problem;
+use crate::problem::{field_error, problem};
 use crate::token::sign::{SECRET, claims, hs256};
 
 const PATH: &str = "/v1/users/42/points";
@@ -330,6 +330,31 @@ fn random_activity(random: &mut Rng, users: u64) -> Value {
         body = dated(body, noon(random.i64(0..40)));
     }
     body
+}
+
+/// The reason of an adjustment, and of its undo, is for moderators unless it is sent as public.
+#[tokio::test]
+async fn public_reason_is_shown_to_the_member() {
+    let app = start();
+    app.count("42", "like", "a").await;
+    let [first, second] = [20, 10].map(ago);
+    for (id, at, public) in [("secret", &first, false), ("prize", &second, true)] {
+        let adjustment = json!({"id": id, "points": 5, "at": at, "reason": "Thank you",
+            "public_reason": public});
+        app.adjust("42", &adjustment).await.assert_status(200);
+    }
+    let undo = json!({"id": "secret", "undo": true, "reason": "Sent twice", "public_reason": true});
+    app.adjust("42", &undo).await.assert_status(200);
+    let body = app.read(PATH).await;
+    let entries = body["entries"].as_array().expect("entries").iter();
+    let adjustments = entries.filter(|entry| entry["action"] != "like");
+    let reasons = adjustments.map(|entry| entry["reason"].clone());
+    let expected = [json!("Sent twice"), json!("Thank you"), Value::Null];
+    assert_eq!(reasons.collect::<Vec<_>>(), expected, "{body}");
+    let invalid = json!({"id": "x", "points": 5, "reason": "A test", "public_reason": "yes"});
+    let response = app.adjust("42", &invalid).await;
+    let detail = "must be true or false";
+    response.assert(400, field_error("public_reason", detail).body());
 }
 
 /// The entries add up to the score, whatever was counted, capped, undone, adjusted, imported or erased.

@@ -60,6 +60,9 @@ pub struct AdjustArgs {
     /// Reason, for the audit log
     #[arg(long)]
     pub reason: String,
+    /// Let the user read the reason
+    #[arg(long)]
+    pub public_reason: bool,
     /// Print the JSON response of the service
     #[arg(long)]
     pub json: bool,

@@ -484,6 +484,7 @@ impl JsonEntry {
             audit: (!self.reason.is_empty()).then(|| AuditDetails {
                 reason: self.reason.clone(),
                 actor: self.actor.clone(),
+                is_public: false,
             }),
             applied: self.applied.parse().ok(),
             received: self.received.clone(),

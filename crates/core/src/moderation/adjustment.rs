@@ -27,9 +27,20 @@ pub struct Adjustment {
     pub event: Option<String>,
     /// The reason, for the audit log.
     pub reason: String,
+    /// Whether the user may read the reason.
+    pub has_public_reason: bool,
 }
 
-const FIELDS: [&str; 7] = ["id", "points", "reason", "undo", "at", "groups", "event"];
+const FIELDS: [&str; 8] = [
+    "id",
+    "points",
+    "reason",
+    "public_reason",
+    "undo",
+    "at",
+    "groups",
+    "event",
+];
 
 impl Adjustment {
     /// Parses a request body; the user comes from the path.
@@ -70,6 +81,13 @@ impl Adjustment {
         let event = event.map(|event| id::checked(event.as_str().unwrap_or_default()));
         let event = errors.check("/event", event.transpose());
         let reason = errors.check("/reason", read_reason(fields.get("reason")));
+        let is_public = match fields.get("public_reason") {
+            None => Ok(false),
+            Some(flag) => flag
+                .as_bool()
+                .ok_or_else(|| "must be true or false".to_owned()),
+        };
+        let is_public = errors.check("/public_reason", is_public);
         let adjustment = || {
             Some(Self {
                 user: user?,
@@ -80,6 +98,7 @@ impl Adjustment {
                 groups: groups?,
                 event: event?,
                 reason: reason?,
+                has_public_reason: is_public?,
             })
         };
         errors.finish(adjustment())

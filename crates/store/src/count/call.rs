@@ -182,6 +182,8 @@ struct Item<'a> {
     reason: String,
     #[serde(skip_serializing_if = "is_default")]
     actor: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    public: bool,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -575,6 +577,7 @@ impl<'a> Builder<'a> {
             replayed: operation.is_replayed,
             reason: audit.map(|audit| audit.reason.clone()).unwrap_or_default(),
             actor: audit.map(|audit| audit.actor.clone()),
+            public: audit.is_some_and(|audit| audit.is_public),
             logged,
             ..item
         }

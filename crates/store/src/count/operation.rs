@@ -74,6 +74,8 @@ pub struct AuditDetails {
     pub reason: String,
     /// The actor as stored; empty if unknown.
     pub actor: String,
+    /// Whether the user may read the reason in the journal.
+    pub is_public: bool,
 }
 
 /// One operation.

@@ -97,6 +97,7 @@ impl<'a> Plan<'a> {
             audit: Some(AuditDetails {
                 reason: adjustment.reason,
                 actor: Actor::stored(actor).to_owned(),
+                is_public: adjustment.has_public_reason,
             }),
             found: None,
             is_replayed: false,

@@ -7,7 +7,7 @@
 --         event (not in the history: the place has the board of an event), from (the beginning of the event, if it is
 --         open), replayed (in a rebuild, which counts an event by a later definition: the record has these points in
 --         any case)
---         logged (fields of the audit log after the points), reason, actor
+--         logged (fields of the audit log after the points), reason, actor, public (the user may read the reason)
 --         adjustment   where: the rest of its record, '20777 dwmya,eu' or '20777 e,hackathon'
 --         undo         undo, and the guess `where` of its record, or the record that was `seen`
 -- Returns as count.lua; further outcomes: 'event-closed', { 'counted', largest change of a board }
@@ -23,6 +23,8 @@ local place = call.places[item.place]
 local log, subjects = KEYS[#KEYS], hash(7)
 local records = hash(RECORDS, item.field)
 local outcome
+-- Fields of the journal that only some entries have.
+local shown = item.public and { 'public', '1' } or {}
 
 -- Returns the amount that changed a board most: a removal stops at zero points, so amounts can differ.
 local function largest(amounts, count)
@@ -100,7 +102,7 @@ local function adjust()
   has_counted = true
   add_to_log('adjust', effect)
   local applied, skipped = add_all(boards, #boards)
-  append('adjust', item, place, '', applied, skipped, 'actor', item.actor)
+  append('adjust', item, place, '', applied, skipped, 'actor', item.actor, unpack(shown))
   return { 'counted', effect }
 end
 
@@ -112,7 +114,7 @@ local function undo()
     return 'stale'
   elseif not record then
     set_record(item, false, max(changed, item.at))
-    append('undo', item, place, '', '', '', 'counted', '', 'gave', '', 'actor', item.actor)
+    append('undo', item, place, '', '', '', 'counted', '', 'gave', '', 'actor', item.actor, unpack(shown))
     return 'nothing-to-undo'
   elseif is_closed(record.at) then
     return 'event-closed'
@@ -135,7 +137,7 @@ local function undo()
   add_to_log('undo-adjust', effect)
   local applied, skipped = add_all(boards, #boards)
   append('undo', item, place, '', applied, skipped, 'counted', digits(record.at), 'gave', digits(stored[1]),
-    'actor', item.actor)
+    'actor', item.actor, unpack(shown))
   return { 'undone', effect }
 end
 

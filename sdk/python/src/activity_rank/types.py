@@ -911,6 +911,8 @@ class BoardAdjustment(TypedDict):
     points: int
     """Negative to subtract points. May have decimals and a larger range if the deployment configures them."""
     reason: Reason
+    public_reason: NotRequired[bool]
+    """Whether the user may read the reason, in `GET /v1/users/{user}/points`."""
     undo: NotRequired[Literal[False]]
     at: NotRequired[str]
     """Selects the boards by instant, at most one minute in the future. Defaults to now."""
@@ -923,6 +925,7 @@ class EventAdjustment(TypedDict):
     id: UserId
     points: int
     reason: Reason
+    public_reason: NotRequired[bool]
     undo: NotRequired[Literal[False]]
     event: Id
     """The event whose board alone is adjusted. It runs or settles."""
@@ -933,6 +936,7 @@ class AdjustmentUndo(TypedDict):
     id: UserId
     undo: Literal[True]
     reason: Reason
+    public_reason: NotRequired[bool]
 
 
 Adjustment: TypeAlias = BoardAdjustment | EventAdjustment | AdjustmentUndo
@@ -1373,6 +1377,9 @@ class ListPointsResponseEntry(TypedDict):
     points: float
     event: NotRequired[Id]
     """Of an adjustment, and of its undo: the event whose board alone it changed. Absent for all others."""
+    reason: NotRequired[Reason]
+    """Of an adjustment and of its undo: the moderator's reason, if it was sent with `public_reason`. Absent without a
+    journal."""
     undone: NotRequired[bool]
     """Of an activity or an adjustment: whether an undo has taken it back since."""
 
