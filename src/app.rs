@@ -262,6 +262,7 @@ fn config(vars: &Vars, env: &Env, min_timeout: u32) -> Result<Config, Error> {
         ..Config::parse(vars, time_zone::named)?
     };
     config.check_journal()?;
+    config.achievements.check_journal(config.bound.journal)?;
     config.store_timeout = config.store_timeout.max(min_timeout);
     Ok(config)
 }

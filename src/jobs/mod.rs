@@ -1,5 +1,6 @@
 //! Work outside of requests: scheduled jobs, and the queue.
 
+pub mod achievements;
 pub mod archive;
 pub mod pending;
 pub mod receive;
@@ -37,7 +38,7 @@ const EVERY_MINUTE: &str = "* * * * *";
 ///
 /// On a deployment where nothing happens, a run reads that there is nothing to do and ends: one command
 /// for each shard every minute, and three more every five minutes. Boards of content take two more for
-/// each shard. With webhooks, the run of every minute also sends a transaction to the
+/// each shard. With webhooks and with achievements, the run of every minute also sends a transaction each to the
 /// database of the journal, and with `REFUSED_DAYS` the others do.
 pub async fn run_scheduled(app: &App, cron: &str) {
     let only_minute = cron == EVERY_MINUTE;
@@ -59,6 +60,9 @@ pub async fn run_scheduled(app: &App, cron: &str) {
         Err(error) => run.log_failure(Err(error)),
     }
     if only_minute {
+        run.budget
+            .reserve(webhooks::reserved(&run.deployment.config));
+        run.log_failure(achievements::run(&run).await);
         run.budget.reserve(Cost::default());
         run.log_failure(webhooks::run(&run, all_entries).await);
     } else if let Some(last) = last {
@@ -109,7 +113,8 @@ async fn run_jobs(
     let (mut later, mut snapshots_cost) = (Cost::default(), Cost::default());
     if only_minute {
         (archive, saved) = (None, None);
-        later = webhooks::reserved(&run.deployment.config);
+        let config = &run.deployment.config;
+        later = webhooks::reserved(config).plus(achievements::reserved(config));
     }
     if saved.is_some() {
         snapshots_cost = snapshots::cost(&run.deployment);

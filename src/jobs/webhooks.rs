@@ -10,11 +10,11 @@ use activity_rank_core::board::{
     BoardId, BoardKind, BoardQuery, BoardSlice, Heading, PeriodView, WINNERS,
 };
 use activity_rank_core::calendar::{Calendar, Date, Instant, Period};
-use activity_rank_core::config::{Config, LEVEL_REACHED};
+use activity_rank_core::config::{ACHIEVEMENT_EARNED, Config, LEVEL_REACHED};
 use activity_rank_core::error::Error;
 use activity_rank_core::event::Event;
 use activity_rank_core::profile::Profile;
-use activity_rank_core::webhook::{data_of_board, data_of_level, render};
+use activity_rank_core::webhook::{data_of_achievement, data_of_board, data_of_level, render};
 use activity_rank_store::boards::read_tops;
 use activity_rank_store::{events, profiles};
 use serde_json::{Value, json};
@@ -206,7 +206,7 @@ impl<'a> Context<'a> {
                 context
                     .boards
                     .extend(board.filter(|board| !context.boards.contains(board)));
-            } else if due.kind == LEVEL_REACHED && !context.users.contains(&due.user.as_str()) {
+            } else if is_about_member(due) && !context.users.contains(&due.user.as_str()) {
                 context.users.push(&due.user);
             }
         }
@@ -254,17 +254,30 @@ impl<'a> Context<'a> {
             let heading = Heading::Event(event.view(now));
             return Some(data_of_board(&heading, slice, config.layout));
         }
-        if due.kind == LEVEL_REACHED {
+        if is_about_member(due) {
             let index = self.users.iter().position(|user| *user == due.user)?;
             let (profile, points) = self.members.get(index)?;
-            let level = config.levels.at(due.data.parse().unwrap_or_default());
-            return Some(match level {
-                Some(level) if *points > 0 => data_of_level(&due.user, profile.as_ref(), level),
-                Some(_) | None => String::new(),
-            });
+            let (user, profile) = (due.user.as_str(), profile.as_ref());
+            let data = match due.data.split_once(' ') {
+                Some((id, step)) => {
+                    let step = step.parse().unwrap_or_default();
+                    let achievement = config.achievements.get(id);
+                    achievement.map(|found| data_of_achievement(user, profile, found, step))
+                }
+                None => {
+                    let level = config.levels.at(due.data.parse().unwrap_or_default());
+                    level.map(|level| data_of_level(user, profile, level))
+                }
+            };
+            return Some(data.filter(|_| *points > 0).unwrap_or_default());
         }
         Some(due.data.clone())
     }
+}
+
+/// Returns whether a delivery is about a member who has reached something.
+fn is_about_member(due: &Due) -> bool {
+    due.kind == LEVEL_REACHED || due.kind == ACHIEVEMENT_EARNED
 }
 
 /// Returns the subject of the message about an event.

@@ -15,9 +15,9 @@ use std::ops::Range;
 /// The most batches of a run of cron, on all shards: 100,000 entries, by 201 requests.
 const MAX_CRON_BATCHES: u32 = 100;
 
-/// The cost of a batch: a request that reads it, a query that writes it, two that sum it up and one that
-/// empties the rows of erased users, and a request that removes the last batch of the shard.
-const BATCH_COST: Cost = Cost::new(3, 4);
+/// The cost of a batch: a request that reads it, a query that writes it, two that sum it up, one that empties the rows
+/// of erased users and three that delete their achievements, and a request that removes the last batch of the shard.
+const BATCH_COST: Cost = Cost::new(3, 7);
 
 /// The further cost of a batch with webhooks: a request that reads points, and three queries.
 const WEBHOOKS_COST: Cost = Cost::new(1, 3);

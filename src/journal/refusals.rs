@@ -90,8 +90,9 @@ pub(super) fn select(config: &Config, user: &str, (first, end): (i64, i64)) -> S
     Statement::new(sql, values)
 }
 
-/// Returns the statement that deletes the rows of users: a JSON array.
-pub(super) fn erase(config: &Config, users: String) -> Statement {
+/// Returns the statement that deletes the rows of users.
+pub(super) fn erase(config: &Config, users: &[&str]) -> Statement {
+    let users = serde_json::to_string(users).unwrap_or_default();
     let sql = "DELETE FROM refusals WHERE site = ?1 AND user IN (SELECT value FROM json_each(?2))";
     Statement::new(sql, vec![deployment_id(config).into(), users.into()])
 }

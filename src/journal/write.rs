@@ -4,7 +4,7 @@
 //! or one of two concurrent ones, inserts rows that exist already, and those stay as they are.
 //! Batches begin at the start of the outbox, so rows keep its order.
 
-use super::{refusals, sums};
+use super::{achievements, refusals, sums};
 use crate::archive::deployment_id;
 use crate::platform::d1::{Database, Statement};
 use crate::webhooks::statements_of_changes;
@@ -51,9 +51,11 @@ pub async fn write(
     if !batch.erased.is_empty() {
         // An erasure empties only rows that are in the sums.
         statements.splice(1..1, sums::statements(config, None));
+        let erased = batch.erased_users();
         if config.refused_days.is_some() {
-            statements.push(refusals::erase(config, batch.erased_users()));
+            statements.push(refusals::erase(config, &erased));
         }
+        statements.extend(achievements::forget(config, &erased));
     }
     let written = entries.get(..batch.entries).unwrap_or_default();
     let oldest = written.get(usize::from(batch_of_outbox.is_pending));
@@ -113,12 +115,10 @@ impl Batch {
         }
     }
 
-    /// Returns the users whom the batch erases, as a JSON array.
-    fn erased_users(&self) -> String {
-        let erased = self.erased.iter();
-        let users = erased.filter(|(_, _, lost)| lost.is_empty());
-        let users: Vec<_> = users.map(|(user, ..)| user).collect();
-        serde_json::to_string(&users).unwrap_or_default()
+    /// Returns the users whom the batch erases.
+    fn erased_users(&self) -> Vec<&str> {
+        let erased = self.erased.iter().filter(|(.., lost)| lost.is_empty());
+        erased.map(|(user, ..)| user.as_str()).collect()
     }
 
     /// Returns the statements that write the batch. They empty the earlier rows of erased users

@@ -39,6 +39,12 @@ impl Statement {
             values,
         }
     }
+
+    /// Returns the text and the values as JSON.
+    #[cfg(test)]
+    pub fn json(&self) -> Value {
+        serde_json::json!([self.sql, self.values])
+    }
 }
 
 /// A database.

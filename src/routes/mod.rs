@@ -1,6 +1,7 @@
 //! Handlers, one file for each resource: parse the request, call the store, render the response.
 
 mod accounts;
+mod achievements;
 mod activity;
 mod array;
 mod card;

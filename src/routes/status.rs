@@ -1,6 +1,7 @@
 //! `GET /v1/status`: the state of the store and of the jobs, for operators.
 
 use crate::app::RequestContext;
+use crate::journal::achievements::read_behind;
 use crate::log;
 use crate::platform::clock;
 use crate::response::Response;
@@ -30,15 +31,24 @@ pub async fn get(context: RequestContext<'_>, caller: Caller) -> Result<Response
         Err(error) => return Err(error),
     };
     let queue = found.delivery.filter(|_| deployment.config.bound.queue);
+    let bound = context.app.bindings.journal.as_ref();
+    let mut behind = None;
+    if let Some(journal) = bound.filter(|_| !deployment.config.achievements.is_empty()) {
+        match read_behind(journal, &deployment.config).await {
+            Ok(rows) => behind = Some(rows),
+            Err(error) => log::failure(context.request, &error),
+        }
+    }
     // Nothing in it needs an escape.
     Ok(Response::json_text(format!(
         "{{\"version\":\"{VERSION}\",\"store\":{{\"latency_ms\":{},\"circuit\":\"{}\"}},\
-         \"outbox\":{},\"queue\":{},\"commands\":{}}}",
+         \"outbox\":{},\"queue\":{},\"commands\":{},\"achievements\":{}}}",
         or_null(latency),
         circuit.name(),
         or_null(found.outbox.map(outbox)),
         or_null(queue.map(delivery)),
         or_null(found.server.commands.zip(found.server.uptime).map(commands)),
+        or_null(behind.map(|rows| format!("{{\"behind\":{rows}}}"))),
     )))
 }
 

@@ -3,8 +3,8 @@
 use super::pages::Page;
 use super::users::may_see_hidden;
 use super::{
-    accounts, activity, card, digest, events, health, journal, live, metrics, moderation, pages,
-    points, ranking, standings, stats, status, targets, users, webhooks,
+    accounts, achievements, activity, card, digest, events, health, journal, live, metrics,
+    moderation, pages, points, ranking, standings, stats, status, targets, users, webhooks,
 };
 use crate::app::{App, RequestContext};
 use crate::middleware::authentication::{authenticate, limit_public_read};
@@ -166,6 +166,9 @@ pub const ROUTES: &[Route] = routes! {
     "/v1/authors/{period}/users/{user}" Current {
         GET Public |c, [period, user]| ranking::standing(c, Authors, period, user);
     }
+    "/v1/achievements" Cached {
+        GET Public |c, _| achievements::list(c);
+    }
     "/v1/events" Cached {
         GET Public |c, _| events::list(c);
     }
@@ -220,6 +223,9 @@ pub const ROUTES: &[Route] = routes! {
     }
     "/v1/users/{user}/standings" None {
         GET Authenticated |c, [user, _], caller| standings::get(c, user, caller);
+    }
+    "/v1/users/{user}/achievements" None {
+        GET Public |c, [user, _]| achievements::get(c, user);
     }
     "/v1/users/{user}/card" Cached {
         GET Public |c, [user, _]| card::get(c, CardFormat::Json, user);

@@ -54,3 +54,25 @@ pub fn insert(config: &Config, messages: String, now: Instant) -> Statement {
     ];
     Statement::new(sql, values)
 }
+
+/// Returns the statement that inserts deliveries of messages about achievements. `found` selects `achievement`, `member`,
+/// `step`, `at`, and the row `n` of the journal that the message is about; `?1` is the deployment and `?4` is now, the next
+/// values are [`values_of_earned`].
+#[must_use]
+pub fn insert_earned(with: &str, found: &str) -> String {
+    format!(
+        "{with} INSERT INTO deliveries (site, id, endpoint, kind, subject, data, at, shard, entry, state, due, until) \
+         SELECT ?1, 'msg_' || lower(hex(randomblob(16))), wanted.value ->> 0, wanted.value ->> 1, \
+         shard || ' ' || journal.id || ' ' || achievement || ' ' || step, achievement || ' ' || step, at, shard, journal.id, \
+         'pending', ?4, ?4 + ?6 FROM ({found}) AS found JOIN journal USING (n) JOIN json_each(?5) AS wanted \
+         ON wanted.value ->> 1 = 'achievement.earned' WHERE NOT EXISTS (SELECT 1 FROM achievements_earned AS earned \
+         WHERE earned.site = ?1 AND earned.member = found.member AND earned.achievement = found.achievement \
+         AND earned.step = found.step) ORDER BY n ON CONFLICT DO NOTHING"
+    )
+}
+
+/// Returns the last values of [`insert_earned`].
+#[must_use]
+pub fn values_of_earned(config: &Config) -> [Value; 2] {
+    [config.webhooks.wanted().into(), ATTEMPTED_FOR.into()]
+}

@@ -23,7 +23,7 @@ const ERASED: &str = "the-erased1";
 const UNKNOWN: &str = "the-unknown";
 
 /// Routes about one member: `{}` is the member.
-const READS: [&str; 37] = [
+const READS: [&str; 38] = [
     "/v1/users/{}",
     "/v1/users/{}?a=1",
     "/v1/users/{}/activity",
@@ -37,6 +37,7 @@ const READS: [&str; 37] = [
     "/v1/users/{}/standings?friends=true",
     "/v1/users/{}/targets",
     "/v1/users/{}/targets?limit=1&after=x",
+    "/v1/users/{}/achievements",
     "/v1/users/{}/card",
     "/v1/users/{}/card?period=all",
     "/v1/users/{}/card.svg",
@@ -64,7 +65,8 @@ const READS: [&str; 37] = [
 ];
 
 /// Boards and lists of all members.
-const LISTS: [&str; 19] = [
+const LISTS: [&str; 20] = [
+    "/v1/achievements",
     "/v1/ranking/day?movement=true",
     "/v1/ranking/all?group=eu",
     "/v1/ranking/week/winners",

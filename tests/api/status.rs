@@ -23,7 +23,7 @@ fn without_times(mut status: Value) -> Value {
 
 fn status(outbox: Value, queue: Value) -> Value {
     json!({"version": env!("CARGO_PKG_VERSION"), "store": {"latency_ms": null, "circuit": "closed"},
-        "outbox": outbox, "queue": queue, "commands": null})
+        "outbox": outbox, "queue": queue, "commands": null, "achievements": null})
 }
 
 #[tokio::test]

@@ -105,6 +105,7 @@ const LIMITS = {
   'changes of a board in exact order': () => [2 ** core('score', 'ORDER_BITS')[1]],
   'members of a board': () => [],
   shards: () => variable('SHARDS').slice(2),
+  achievements: () => core('config/achievements', 'MAX_ACHIEVEMENTS'),
   levels: () => core('config/levels', 'MAX_LEVELS'),
   'points a day from one `like`, `bookmark` or `follow`': () => cap(2),
   'points a day from `comment`': () => cap(3),

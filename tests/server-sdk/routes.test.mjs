@@ -93,6 +93,8 @@ const CALLS = [
   ['listStandings', { user: '42', movement: true }, { standings: { day: { rank: 1, score: 2 } } }],
   ['getProfile', { user: '42' }, { id: '42', name: 'Ada', public_activity: true }],
   ['listPoints', { user: '42', limit: 5 }, { entries: [{ action: 'like', points: 2 }] }],
+  ['listAchievements', { lang: 'de' }, { achievements: [] }],
+  ['getAchievements', { user: '42' }, { user: { id: '42' }, achievements: [] }],
   ['getCard', { user: '42' }, { user: { id: '42' }, standings: { day: { rank: 1 } } }],
   ['getCardPicture', { user: '42', theme: 'dark', lang: 'zh-Hans' }, SVG],
   ['getBadge', { user: '42' }, SVG],

@@ -184,8 +184,8 @@ mod tests {
         let join = parse(&json!({"user": 42, "of": "9"})).unwrap();
         assert_eq!((join.user.as_str(), join.of.as_str()), ("42", "9"));
         for (line, expected) in [
-            (json!({"of": "9"}), "user: must have 1 to 64"),
-            (json!({"user": "42"}), "of: must have 1 to 64"),
+            (json!({"of": "9"}), "user: must be 1 to 64"),
+            (json!({"user": "42"}), "of: must be 1 to 64"),
             (
                 json!({"user": "9", "of": "9"}),
                 "of: must be another user than the account",

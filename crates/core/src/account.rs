@@ -134,7 +134,7 @@ mod tests {
             ("42", json!({"of": "42"}), vec!["/of"]),
             (
                 "4 2",
-                json!({"of": 9, "token": 1}),
+                json!({"of": [9], "token": 1}),
                 vec!["/user", "/of", "/token"],
             ),
             ("42", json!({"to": "9"}), vec!["/to", "/of"]),

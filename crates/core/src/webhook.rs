@@ -2,7 +2,7 @@
 
 use crate::board::{BoardKind, BoardSlice, EntryView, Heading, UserView};
 use crate::calendar::Instant;
-use crate::config::Level;
+use crate::config::{Achievement, Level};
 use crate::error::Error;
 use crate::profile::Profile;
 use crate::query::Query;
@@ -42,6 +42,22 @@ pub fn data_of_board(heading: &Heading, slice: &BoardSlice, layout: Layout) -> S
 pub fn data_of_level(user: &str, profile: Option<&Profile>, level: &Level) -> String {
     let (user, level) = (to_json(&UserView::new(user, profile)), to_json(level));
     format!("{{\"user\":{user},\"level\":{level}}}")
+}
+
+/// Returns the data of a message about a member who has earned a step of an achievement.
+#[must_use]
+pub fn data_of_achievement(
+    user: &str,
+    profile: Option<&Profile>,
+    achievement: &Achievement,
+    step: u64,
+) -> String {
+    let user = to_json(&UserView::new(user, profile));
+    let (id, name) = (&achievement.id, to_json(&achievement.name("en")));
+    let step = to_json(&achievement.value(step));
+    format!(
+        "{{\"user\":{user},\"achievement\":{{\"id\":\"{id}\",\"name\":{name},\"step\":{step}}}}}"
+    )
 }
 
 /// A request for a page of deliveries, newest first.
@@ -107,6 +123,7 @@ pub fn checked_id(id: &str) -> Result<String, String> {
     Err("must be the id of a delivery: msg_ and 32 hexadecimal digits".to_owned())
 }
 
-fn to_json(value: &impl Serialize) -> String {
+/// Returns a value as JSON.
+pub(crate) fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

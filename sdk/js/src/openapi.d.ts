@@ -141,6 +141,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/achievements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List achievements
+         * @description Returns the achievements of `ACHIEVEMENTS`, and the number of members with each step. Hidden members are not counted. Cached for 300 seconds, like a closed board.
+         */
+        get: operations["listAchievements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -696,6 +716,29 @@ export interface paths {
          * @description Returns activities, undos and adjustments in the order in which they happened, newest first, and with boards of content what the user received as an author; `at` of the latter is that of the activity that gave it. Points are those of the all-time board, or of the longest period that is kept; what was received counts on boards of authors only, and an adjustment with `event` on the board of that event only. The entries of all pages without these add up to the score. Without a journal the entries are the activities that still count (`source` is `records`), without visits and the like that count once a day.
          */
         get: operations["listPoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{user}/achievements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the achievements of a user
+         * @description Returns each achievement of `ACHIEVEMENTS` with the steps that the user has earned, and the progress to the next one. It is up to date within about a minute. To others, a hidden user looks like one who has none.
+         */
+        get: operations["getAchievements"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1369,6 +1412,26 @@ export interface webhooks {
          * @description Each member reaches a level once.
          */
         post: operations["levelReached"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "achievement.earned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A member has earned a step of an achievement
+         * @description Sent once for each step, within about a minute. Steps that the past earns after a change of `ACHIEVEMENTS` or a recount have no message.
+         */
+        post: operations["achievementEarned"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2451,6 +2514,42 @@ export interface components {
              */
             on?: true;
         };
+        AchievementId: string;
+        Achievement: {
+            id: components["schemas"]["AchievementId"];
+            name: string;
+            /** @description Empty for none. */
+            description: string;
+            /** @description The name of an icon of the pages, or an `https` URL. */
+            icon: string;
+            steps: {
+                /** @description The activities, points, days, weeks, years or the length of the streak to reach. */
+                value: number;
+                /** @description The number of members with the step. */
+                members: number;
+            }[];
+        };
+        UserAchievement: {
+            id: components["schemas"]["AchievementId"];
+            name: string;
+            /** @description Empty for none. */
+            description: string;
+            /** @description The name of an icon of the pages, or an `https` URL. */
+            icon: string;
+            steps: {
+                /** @description The activities, points, days, weeks, years or the length of the streak to reach. */
+                value: number;
+                /**
+                 * Format: date-time
+                 * @description The instant of the activity that reached the step. `null` if the user does not have it.
+                 */
+                at: string | null;
+            }[];
+            /** @description The current value of the user. It may be below a step that the user has. Of a streak: its length until today or yesterday, this week or the last one. */
+            value: number;
+            /** @description The value of the first step that the user does not have. */
+            next: number | null;
+        };
         Status: {
             version: components["schemas"]["Version"];
             store: {
@@ -2480,6 +2579,11 @@ export interface components {
                 oldest: string;
                 /** Format: date-time */
                 delivered: string;
+            } | null;
+            /** @description The evaluation of achievements. `null` without `ACHIEVEMENTS`. */
+            achievements: {
+                /** @description The rows of the journal that are still to be evaluated. */
+                behind: number;
             } | null;
             /** @description The commands that the store has run since it started, from all clients. Of a cluster, those of one node. `null` if the store does not report them. */
             commands: {
@@ -2976,6 +3080,8 @@ export interface components {
         lastEventId: string;
         /** @description `return=minimal` (RFC 7240) leaves out standings. Other preferences are ignored. */
         prefer: string;
+        /** @description The language of names and descriptions. A text that lacks it is in the same language of another region or script, else in English. */
+        language: string;
         /** @description The `ETag` of a stored response. */
         ifNoneMatch: string;
     };
@@ -3403,6 +3509,69 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    listAchievements: {
+        parameters: {
+            query?: {
+                /** @description The language of names and descriptions. A text that lacks it is in the same language of another region or script, else in English. */
+                lang?: components["parameters"]["language"];
+            };
+            header?: {
+                /** @description The `ETag` of a stored response. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The achievements; none without `ACHIEVEMENTS`. */
+            200: {
+                headers: {
+                    /**
+                     * @description `max-age` is 300 seconds, and 1 second for a stale response.
+                     * @example public, max-age=300, stale-if-error=86400
+                     */
+                    "Cache-Control": string;
+                    ETag: components["headers"]["ETag"];
+                    /** @description Seconds since the response was generated. Present if it comes from a cache. */
+                    Age?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "achievements": [
+                     *         {
+                     *           "id": "commenter",
+                     *           "name": "Commenter",
+                     *           "description": "Comments that stand.",
+                     *           "icon": "comment",
+                     *           "steps": [
+                     *             {
+                     *               "value": 1,
+                     *               "members": 812
+                     *             },
+                     *             {
+                     *               "value": 10,
+                     *               "members": 96
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        achievements: components["schemas"]["Achievement"][];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidRequest"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Misconfigured"];
             503: components["responses"]["StoreUnavailable"];
@@ -5039,6 +5208,67 @@ export interface operations {
             503: components["responses"]["StoreUnavailable"];
         };
     };
+    getAchievements: {
+        parameters: {
+            query?: {
+                /** @description The language of names and descriptions. A text that lacks it is in the same language of another region or script, else in English. */
+                lang?: components["parameters"]["language"];
+            };
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The achievements. An unknown user has none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": "42",
+                     *         "name": "Ada"
+                     *       },
+                     *       "achievements": [
+                     *         {
+                     *           "id": "commenter",
+                     *           "name": "Commenter",
+                     *           "description": "Comments that stand.",
+                     *           "icon": "comment",
+                     *           "steps": [
+                     *             {
+                     *               "value": 1,
+                     *               "at": "2026-11-20T08:00:00Z"
+                     *             },
+                     *             {
+                     *               "value": 10,
+                     *               "at": null
+                     *             }
+                     *           ],
+                     *           "value": 7,
+                     *           "next": 10
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        user: components["schemas"]["User"];
+                        achievements: components["schemas"]["UserAchievement"][];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
     getCard: {
         parameters: {
             query?: never;
@@ -5794,6 +6024,9 @@ export interface operations {
                      *       "commands": {
                      *         "processed": 1234,
                      *         "uptime_seconds": 5678
+                     *       },
+                     *       "achievements": {
+                     *         "behind": 0
                      *       }
                      *     }
                      */
@@ -6713,6 +6946,70 @@ export interface operations {
                     data: {
                         user: components["schemas"]["User"];
                         level: components["schemas"]["Level"];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The receiver has the message. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    achievementEarned: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the message, the same in every attempt. */
+                "webhook-id": components["parameters"]["webhookId"];
+                /** @description Unix seconds of the attempt. */
+                "webhook-timestamp": components["parameters"]["webhookTimestamp"];
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, separated by `.`. */
+                "webhook-signature": components["parameters"]["webhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "achievement.earned",
+                 *       "timestamp": "2026-11-20T08:00:00Z",
+                 *       "data": {
+                 *         "user": {
+                 *           "id": "42",
+                 *           "name": "Ada"
+                 *         },
+                 *         "achievement": {
+                 *           "id": "commenter",
+                 *           "name": "Commenter",
+                 *           "step": 10
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "achievement.earned";
+                    /**
+                     * Format: date-time
+                     * @description The instant of the activity that reached the step.
+                     */
+                    timestamp: string;
+                    data: {
+                        user: components["schemas"]["User"];
+                        achievement: {
+                            id: components["schemas"]["AchievementId"];
+                            /** @description In English, or in the only language that it has. */
+                            name: string;
+                            /** @description The value that was reached. */
+                            step: number;
+                        };
                     };
                 };
             };

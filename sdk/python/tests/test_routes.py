@@ -216,6 +216,8 @@ def test_activity_of_a_user(api: Any, unique: str) -> None:
 
 def test_cards(api: Any, public: Any, unique: str) -> None:
     api.count_activity(like(unique, "a"))
+    assert public.list_achievements(lang="de") == {"achievements": []}
+    assert public.get_achievements(unique)["achievements"] == []
     card = public.get_card(unique)
     assert (card["user"], card["standings"]["all"]["score"], card["streak"]) == ({"id": unique}, 2, None)
     pictures = public.get_card_picture(unique, theme="dark", lang="zh-Hans"), public.get_badge(unique, theme="light")

@@ -44,13 +44,18 @@ const TABLE: &str = r#"
     LEVELS                    [{"Regular":-1}]             'Regular' must be points from 0 to 8388607
     LEVELS                    [{"Regular":0.5}]            'Regular' is finer than POINT_DECIMALS = 0 allows
     LEVELS                    [{"A":1,"B":1}]              'A' and 'B' have the same points
+    ACHIEVEMENTS              ["star"]                     must be a table
+    ACHIEVEMENTS              [{}]                         must have 1 to 50 achievements
+    ACHIEVEMENTS              [{"A":{}}]                   'A' is not an id: 1 to 32 of a-z 0-9 _ -
+    ACHIEVEMENTS              [{"a":1}]                    a must be a table
+    ACHIEVEMENTS              [{"a":{"name":"A"}}, {"a":{"name":"A","points":true,"count":"like"}}]  a must have one of count, points, received, streak, level, member_since
     WEBHOOKS                  ["https://a.example", {"url":"https://a.example"}]  must be a list
     WEBHOOKS                  [[], "[]"]                   must have 1 to 10 endpoints
     WEBHOOKS                  [["https://a.example"]]      number 1 must be a table with url, secret and kinds
     WEBHOOKS                  [[{"URL":"https://a.example"}]]  number 1 has an unknown field; expected url, secret, kinds
     WEBHOOKS                  [[{"url":"http://a.example"}], [{"url":"https://u@a.example"}], [{}]]  number 1 must have a url that begins with https://, or http://localhost, and names no user
     WEBHOOKS                  [[{"url":"https://a.example","secret":"whsec_c2hvcnQ="}], [{"url":"https://a.example"}]]  number 1 must have a secret: whsec_ and the base64 of 24 to 64 bytes, from: echo whsec_$(openssl rand -base64 32)
-    WEBHOOKS                  [[{"url":"https://hooks.slack.com/a","kinds":["like"]}]]  number 1 must have kinds among period.closed, event.final, level.reached, member.joined, moderation.*, journal.lagging
+    WEBHOOKS                  [[{"url":"https://hooks.slack.com/a","kinds":["like"]}]]  number 1 must have kinds among period.closed, event.final, level.reached, achievement.earned, member.joined, moderation.*, journal.lagging
     RULES                     ["like"]                     must be a table
     RULES                     [{"Like":{"points":1}}]      Like is not an action: 1 to 32 of a-z 0-9 _ -
     RULES                     [{"like":2}]                 like must be a table

@@ -2,6 +2,7 @@
 //!
 //! Every request of a receiver is verified by the specification's own library.
 
+mod achievements;
 mod attempts;
 mod chat;
 mod concurrency;

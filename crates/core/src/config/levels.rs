@@ -102,6 +102,15 @@ impl Levels {
         steps.join(",")
     }
 
+    /// Returns the level with a name or a number.
+    #[must_use]
+    pub fn find(&self, id: &Value) -> Option<&Level> {
+        let number = id.as_u64().and_then(|number| usize::try_from(number).ok());
+        let is_found =
+            |level: &&Level| Some(level.number) == number || id.as_str() == Some(&level.name);
+        self.0.iter().find(is_found)
+    }
+
     /// Returns the level at these points, in smallest steps; `None` below the first one.
     #[must_use]
     pub fn at(&self, steps: u64) -> Option<&Level> {

@@ -1,5 +1,6 @@
 //! The configuration, parsed from the variables of the deployment.
 
+mod achievements;
 mod bound;
 mod branding;
 mod levels;
@@ -11,6 +12,7 @@ mod tokens;
 mod vars;
 mod webhooks;
 
+pub use achievements::{ACHIEVEMENT_EARNED, Achievement, Achievements, check_language};
 pub use bound::Bound;
 pub use branding::Branding;
 pub use levels::{Level, LevelView, Levels};
@@ -55,6 +57,8 @@ pub struct Config {
     pub rules: Rules,
     /// The levels.
     pub levels: Levels,
+    /// The achievements.
+    pub achievements: Achievements,
     /// How boards store points.
     pub layout: Layout,
     /// The lifetimes of stored data.
@@ -158,6 +162,14 @@ impl Config {
         let timezone = vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned());
         let start_of = |date| Ok(Calendar::new(&timezone, zone(&timezone)?).start_of(date));
         let rules = Rules::parse(vars, layout, &start_of)?;
+        let levels = Levels::parse(vars, &periods, layout)?;
+        let context = achievements::Context {
+            rules: &rules,
+            levels: &levels,
+            layout,
+            start_of: &start_of,
+        };
+        let achievements = Achievements::parse(vars, &context)?;
         Ok(Self {
             store_url: store_url(vars)?,
             store_token: vars.required("UPSTASH_REDIS_REST_TOKEN")?,
@@ -169,7 +181,8 @@ impl Config {
             tokens: Tokens::parse(vars)?,
             allowed_origins: Origins::parse(vars)?,
             timezone,
-            levels: Levels::parse(vars, &periods, layout)?,
+            levels,
+            achievements,
             periods,
             content_periods: named_periods(vars, "CONTENT_PERIODS")?.unwrap_or_default(),
             rules,

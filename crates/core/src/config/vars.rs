@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 31] = [
+    pub const NAMES: [&str; 32] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -27,6 +27,7 @@ impl Vars {
         "CONTENT_PERIODS",
         "RULES",
         "LEVELS",
+        "ACHIEVEMENTS",
         "ORDER_BITS",
         "POINT_DECIMALS",
         "KEEP_DAYS",

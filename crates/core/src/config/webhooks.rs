@@ -1,7 +1,7 @@
 //! `WEBHOOKS`: the servers that receive messages.
 
-use super::Vars;
 use super::tokens::secure_authority;
+use super::{ACHIEVEMENT_EARNED, Vars};
 use crate::error::Error;
 use crate::shard::fnv_64;
 use serde_json::{Map, Value};
@@ -11,10 +11,11 @@ pub(super) const NAME: &str = "WEBHOOKS";
 const MAX_ENDPOINTS: usize = 10;
 
 /// The kinds of messages that an endpoint may list. `moderation.*` are several.
-const KINDS: [&str; 6] = [
+const KINDS: [&str; 7] = [
     "period.closed",
     "event.final",
     LEVEL_REACHED,
+    ACHIEVEMENT_EARNED,
     "member.joined",
     "moderation.*",
     "journal.lagging",

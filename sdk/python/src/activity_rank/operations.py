@@ -280,6 +280,28 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def list_achievements(
+        self,
+        *,
+        lang: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ListAchievementsResponse:
+        """List achievements.
+
+        Returns the achievements of `ACHIEVEMENTS`, and the number of members with each step. Hidden members are not
+        counted. Cached for 300 seconds, like a closed board.
+
+        lang: The language of names and descriptions. A text that lacks it is in the same language of another region or
+            script, else in English. Defaults to en.
+
+        `GET /v1/achievements`
+        """
+        return self._call(
+            routes.LIST_ACHIEVEMENTS,
+            query={"lang": lang},
+            timeout=timeout,
+        )
+
     def list_events(
         self,
         *,
@@ -974,6 +996,30 @@ class Operations(ABC):
             routes.LIST_POINTS,
             path={"user": user},
             query={"limit": limit, "before": before, "date": date, "refused": refused},
+            timeout=timeout,
+        )
+
+    def get_achievements(
+        self,
+        user: str,
+        *,
+        lang: str | None = None,
+        timeout: float | None = None,
+    ) -> types.GetAchievementsResponse:
+        """Get the achievements of a user.
+
+        Returns each achievement of `ACHIEVEMENTS` with the steps that the user has earned, and the progress to the next
+        one. It is up to date within about a minute. To others, a hidden user looks like one who has none.
+
+        lang: The language of names and descriptions. A text that lacks it is in the same language of another region or
+            script, else in English. Defaults to en.
+
+        `GET /v1/users/{user}/achievements`
+        """
+        return self._call(
+            routes.GET_ACHIEVEMENTS,
+            path={"user": user},
+            query={"lang": lang},
             timeout=timeout,
         )
 
@@ -1869,6 +1915,28 @@ class AsyncOperations(ABC):
             timeout=timeout,
         )
 
+    async def list_achievements(
+        self,
+        *,
+        lang: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ListAchievementsResponse:
+        """List achievements.
+
+        Returns the achievements of `ACHIEVEMENTS`, and the number of members with each step. Hidden members are not
+        counted. Cached for 300 seconds, like a closed board.
+
+        lang: The language of names and descriptions. A text that lacks it is in the same language of another region or
+            script, else in English. Defaults to en.
+
+        `GET /v1/achievements`
+        """
+        return await self._call(
+            routes.LIST_ACHIEVEMENTS,
+            query={"lang": lang},
+            timeout=timeout,
+        )
+
     async def list_events(
         self,
         *,
@@ -2563,6 +2631,30 @@ class AsyncOperations(ABC):
             routes.LIST_POINTS,
             path={"user": user},
             query={"limit": limit, "before": before, "date": date, "refused": refused},
+            timeout=timeout,
+        )
+
+    async def get_achievements(
+        self,
+        user: str,
+        *,
+        lang: str | None = None,
+        timeout: float | None = None,
+    ) -> types.GetAchievementsResponse:
+        """Get the achievements of a user.
+
+        Returns each achievement of `ACHIEVEMENTS` with the steps that the user has earned, and the progress to the next
+        one. It is up to date within about a minute. To others, a hidden user looks like one who has none.
+
+        lang: The language of names and descriptions. A text that lacks it is in the same language of another region or
+            script, else in English. Defaults to en.
+
+        `GET /v1/users/{user}/achievements`
+        """
+        return await self._call(
+            routes.GET_ACHIEVEMENTS,
+            path={"user": user},
+            query={"lang": lang},
             timeout=timeout,
         )
 

@@ -16,6 +16,7 @@ WATCH_BOARD: Route[types.Board] = Route("watchBoard", "GET", "/v1/ranking/{perio
 GET_WINNERS: Route[types.Winners] = Route("getWinners", "GET", "/v1/ranking/{period}/winners", "json")
 GET_STANDING: Route[types.Standing] = Route("getStanding", "GET", "/v1/ranking/{period}/users/{user}", "json")
 COMPARE_STANDINGS: Route[types.Comparison] = Route("compareStandings", "GET", "/v1/ranking/{period}/users", "json")
+LIST_ACHIEVEMENTS: Route[types.ListAchievementsResponse] = Route("listAchievements", "GET", "/v1/achievements", "json")
 LIST_EVENTS: Route[types.Events] = Route("listEvents", "GET", "/v1/events", "json")
 GET_EVENT: Route[types.Event] = Route("getEvent", "GET", "/v1/events/{event}", "json")
 PUT_EVENT: Route[types.Event] = Route("putEvent", "PUT", "/v1/events/{event}", "json")
@@ -60,6 +61,9 @@ PUT_PROFILE: Route[types.User] = Route("putProfile", "PUT", "/v1/users/{user}", 
 ERASE_USER: Route[None] = Route("eraseUser", "DELETE", "/v1/users/{user}", "none")
 PUT_PROFILES: Route[types.PutProfilesResponse] = Route("putProfiles", "PUT", "/v1/users", "json")
 LIST_POINTS: Route[types.ListPointsResponse] = Route("listPoints", "GET", "/v1/users/{user}/points", "json")
+GET_ACHIEVEMENTS: Route[types.GetAchievementsResponse] = Route(
+    "getAchievements", "GET", "/v1/users/{user}/achievements", "json"
+)
 GET_CARD: Route[types.Card] = Route("getCard", "GET", "/v1/users/{user}/card", "json")
 GET_CARD_PICTURE: Route[str] = Route("getCardPicture", "GET", "/v1/users/{user}/card.svg", "text")
 GET_BADGE: Route[str] = Route("getBadge", "GET", "/v1/users/{user}/badge.svg", "text")
@@ -104,6 +108,7 @@ ALL: tuple[Route[Any], ...] = (
     GET_WINNERS,
     GET_STANDING,
     COMPARE_STANDINGS,
+    LIST_ACHIEVEMENTS,
     LIST_EVENTS,
     GET_EVENT,
     PUT_EVENT,
@@ -134,6 +139,7 @@ ALL: tuple[Route[Any], ...] = (
     ERASE_USER,
     PUT_PROFILES,
     LIST_POINTS,
+    GET_ACHIEVEMENTS,
     GET_CARD,
     GET_CARD_PICTURE,
     GET_BADGE,

@@ -1225,6 +1225,52 @@ class Rule(TypedDict):
     """Present if an activity may name another target that receives, in `on`."""
 
 
+AchievementId: TypeAlias = str
+
+
+@final
+class AchievementStep(TypedDict):
+    value: float
+    """The activities, points, days, weeks, years or the length of the streak to reach."""
+    members: int
+    """The number of members with the step."""
+
+
+@final
+class Achievement(TypedDict):
+    id: AchievementId
+    name: str
+    description: str
+    """Empty for none."""
+    icon: str
+    """The name of an icon of the pages, or an `https` URL."""
+    steps: list[AchievementStep]
+
+
+@final
+class UserAchievementStep(TypedDict):
+    value: float
+    """The activities, points, days, weeks, years or the length of the streak to reach."""
+    at: str | None
+    """The instant of the activity that reached the step. `null` if the user does not have it."""
+
+
+@final
+class UserAchievement(TypedDict):
+    id: AchievementId
+    name: str
+    description: str
+    """Empty for none."""
+    icon: str
+    """The name of an icon of the pages, or an `https` URL."""
+    steps: list[UserAchievementStep]
+    value: float
+    """The current value of the user. It may be below a step that the user has. Of a streak: its length until today or
+    yesterday, this week or the last one."""
+    next: float | None
+    """The value of the first step that the user does not have."""
+
+
 @final
 class StatusStore(TypedDict):
     latency_ms: int | None
@@ -1253,6 +1299,14 @@ class StatusQueue(TypedDict):
 
 
 @final
+class StatusAchievements(TypedDict):
+    """The evaluation of achievements. `null` without `ACHIEVEMENTS`."""
+
+    behind: int
+    """The rows of the journal that are still to be evaluated."""
+
+
+@final
 class StatusCommands(TypedDict):
     """The commands that the store has run since it started, from all clients. Of a cluster, those of one node. `null`
     if the store does not report them."""
@@ -1270,6 +1324,8 @@ class Status(TypedDict):
     queue: StatusQueue | None
     """The last delivery of activity that was queued during an outage. `null` without a queue, and before the first
     delivery."""
+    achievements: StatusAchievements | None
+    """The evaluation of achievements. `null` without `ACHIEVEMENTS`."""
     commands: StatusCommands | None
     """The commands that the store has run since it started, from all clients. Of a cluster, those of one node. `null`
     if the store does not report them."""
@@ -1329,6 +1385,11 @@ class Health(TypedDict):
     configured: HealthConfigured | None
     """The effective configuration. `null` if it is invalid."""
     warnings: list[str]
+
+
+@final
+class ListAchievementsResponse(TypedDict):
+    achievements: list[Achievement]
 
 
 @final
@@ -1412,6 +1473,12 @@ class ListPointsResponse(TypedDict):
     within seconds, best effort."""
     next: str | None
     """Pass as `before` to get the next page. `null` on the last page."""
+
+
+@final
+class GetAchievementsResponse(TypedDict):
+    user: User
+    achievements: list[UserAchievement]
 
 
 @final

@@ -1,0 +1,641 @@
+//! `ACHIEVEMENTS`: goals beyond a rank.
+
+use super::{Levels, Rules, StartOf, Vars};
+use crate::calendar::{Date, Instant};
+use crate::error::Error;
+use crate::id;
+use crate::profile;
+use crate::score::{Layout, Points};
+use crate::shard::fnv_64;
+use crate::text;
+use serde_json::{Map, Value};
+
+/// The kind of a message about a member who has earned a step of an achievement.
+pub const ACHIEVEMENT_EARNED: &str = "achievement.earned";
+
+const NAME: &str = "ACHIEVEMENTS";
+const MAX_ACHIEVEMENTS: usize = 50;
+const MAX_STEPS: usize = 20;
+const MAX_STEP: u64 = 1_000_000_000;
+
+/// The longest streak, in days or weeks: each new day reads so many days before and after it.
+const MAX_STREAK: u64 = 1000;
+
+const FIELDS: [&str; 14] = [
+    "name",
+    "description",
+    "icon",
+    "steps",
+    "from",
+    "until",
+    "groups",
+    "revoke",
+    "count",
+    "points",
+    "received",
+    "streak",
+    "level",
+    "member_since",
+];
+
+/// The number of fields that are no conditions.
+const OTHERS: usize = 8;
+
+/// The icons that pages have.
+const ICONS: [&str; 8] = [
+    "star", "comment", "heart", "flame", "trophy", "calendar", "shield", "rocket",
+];
+
+/// An achievement.
+#[derive(Clone, Debug)]
+pub struct Achievement {
+    /// Its id.
+    pub id: String,
+    /// The picture: the name of an icon that pages have, or an `https` URL.
+    pub icon: String,
+    /// The values to reach, ascending; points in smallest steps.
+    pub steps: Vec<u64>,
+    /// The decimals of its values.
+    pub decimals: u32,
+    name: Value,
+    description: Value,
+    /// The condition as [`Achievements::definitions`] has it.
+    definition: Value,
+}
+
+/// The achievements by id; empty if there are none.
+#[derive(Clone, Debug, Default)]
+pub struct Achievements(Vec<Achievement>);
+
+/// The parts of the configuration that achievements refer to.
+pub struct Context<'a> {
+    /// The rules.
+    pub rules: &'a Rules,
+    /// The levels.
+    pub levels: &'a Levels,
+    /// How boards store points.
+    pub layout: Layout,
+    /// The first instant of a day.
+    pub start_of: StartOf<'a>,
+}
+
+impl Achievements {
+    /// Parses the variable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] names the achievement and what is invalid.
+    pub fn parse(vars: &Vars, context: &Context<'_>) -> Result<Self, Error> {
+        let error = |remedy: String| Error::Misconfigured(NAME, remedy);
+        let Some(table) = vars.table(NAME)? else {
+            return Ok(Self::default());
+        };
+        if !(1..=MAX_ACHIEVEMENTS).contains(&table.len()) {
+            return Err(error(format!(
+                "must have 1 to {MAX_ACHIEVEMENTS} achievements"
+            )));
+        }
+        let mut achievements = Vec::new();
+        for (id, value) in &table {
+            let allowed =
+                |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
+            if !(1..=32).contains(&id.len()) || !id.chars().all(allowed) {
+                return Err(error(format!(
+                    "'{id}' is not an id: 1 to 32 of a-z 0-9 _ -"
+                )));
+            }
+            let achievement = match value {
+                Value::Object(fields) => parse(id, fields, context),
+                _ => Err(" must be a table".to_owned()),
+            };
+            let achievement = achievement.map_err(|detail| error(format!("{id}{detail}")))?;
+            achievements.push(achievement);
+        }
+        Ok(Self(achievements))
+    }
+
+    /// Returns an error if there are achievements, but no journal.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`].
+    pub fn check_journal(&self, has_journal: bool) -> Result<(), Error> {
+        if has_journal || self.0.is_empty() {
+            return Ok(());
+        }
+        let remedy = "needs the database of the journal: bind JOURNAL, or remove this variable";
+        Err(Error::Misconfigured(NAME, remedy.to_owned()))
+    }
+
+    /// Returns whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether an achievement is about how long a member has been one.
+    #[must_use]
+    pub fn has_anniversaries(&self) -> bool {
+        self.0.iter().any(Achievement::is_anniversary)
+    }
+
+    /// Returns whether an achievement is taken back when its condition no longer holds.
+    #[must_use]
+    pub fn has_revoked(&self) -> bool {
+        self.0
+            .iter()
+            .any(|achievement| achievement.definition.get(7) == Some(&Value::Bool(true)))
+    }
+
+    /// Returns the achievements.
+    #[must_use]
+    pub fn all(&self) -> &[Achievement] {
+        &self.0
+    }
+
+    /// Returns the achievement with an id.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<&Achievement> {
+        self.0.iter().find(|achievement| achievement.id == id)
+    }
+
+    /// Returns the conditions as a JSON array: `[id, kind, action, from, until, groups, steps, revoke]` of each.
+    ///
+    /// The kind is `count` of an action, `points`, `received`, a streak of `days` or `weeks`, or `since-days` or
+    /// `since-years`. `from`, `until` are in Unix ms.
+    #[must_use]
+    pub fn definitions(&self) -> String {
+        let definitions = self
+            .0
+            .iter()
+            .map(|achievement| achievement.definition.clone());
+        Value::Array(definitions.collect()).to_string()
+    }
+
+    /// Returns a hash of the conditions.
+    #[must_use]
+    pub fn version(&self) -> String {
+        format!("{:016x}", fnv_64(&[&self.definitions()]))
+    }
+}
+
+impl Achievement {
+    /// Returns whether it is about how long a member has been one.
+    #[must_use]
+    pub fn is_anniversary(&self) -> bool {
+        self.definition
+            .get(1)
+            .and_then(Value::as_str)
+            .is_some_and(|kind| kind.starts_with("since"))
+    }
+
+    /// Returns the name in a language.
+    #[must_use]
+    pub fn name(&self, lang: &str) -> &str {
+        in_language(&self.name, lang)
+    }
+
+    /// Returns the description in a language; empty for none.
+    #[must_use]
+    pub fn description(&self, lang: &str) -> &str {
+        in_language(&self.description, lang)
+    }
+
+    /// Returns a value as a response has it.
+    #[must_use]
+    pub fn value(&self, steps: u64) -> Points {
+        Points::new(steps, self.decimals)
+    }
+}
+
+/// Returns a text in a language. Without it: in the same language of another region or script, in English, or in any.
+fn in_language<'a>(texts: &'a Value, lang: &str) -> &'a str {
+    let Value::Object(table) = texts else {
+        return texts.as_str().unwrap_or_default();
+    };
+    let primary = |tag: &'a str| tag.split('-').next().unwrap_or_default();
+    let related = |(tag, _): &(&'a String, &'a Value)| Some(primary(tag)) == lang.split('-').next();
+    let text = table
+        .get(lang)
+        .or_else(|| table.iter().find(related).map(|(_, text)| text))
+        .or_else(|| table.get("en"))
+        .or_else(|| table.values().next());
+    text.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Parses an achievement. Errors follow its id.
+fn parse(
+    id: &str,
+    fields: &Map<String, Value>,
+    context: &Context<'_>,
+) -> Result<Achievement, String> {
+    if let Some(unknown) = fields
+        .keys()
+        .find(|field| !FIELDS.contains(&field.as_str()))
+    {
+        return Err(format!(".{unknown} is not a field: {}", FIELDS.join(", ")));
+    }
+    let conditions = FIELDS.get(OTHERS..).unwrap_or_default();
+    let mut given = conditions
+        .iter()
+        .filter_map(|name| Some((*name, fields.get(*name)?)));
+    let (Some((condition, value)), None) = (given.next(), given.next()) else {
+        return Err(format!(" must have one of {}", conditions.join(", ")));
+    };
+    let text = value.as_str().unwrap_or_default();
+    let (mut unit, mut decimals, mut max, mut level) = (1, 0, MAX_STEP, None);
+    let invalid = |remedy: &str| Err(format!(".{condition} must be {remedy}"));
+    let kind = match (condition, text) {
+        ("count", _) if context.rules.actions().any(|action| action == text) => "count",
+        ("count", _) => return invalid("an action of RULES"),
+        ("streak", "days" | "weeks") => {
+            max = MAX_STREAK;
+            text
+        }
+        ("member_since", "days") => "since-days",
+        ("member_since", "years") => "since-years",
+        ("streak" | "member_since", _) => {
+            return invalid("days or weeks, or of member_since days or years");
+        }
+        _ => {
+            (unit, decimals) = (context.layout.unit(), context.layout.decimals);
+            max = context.layout.max_points() / unit;
+            if condition == "level" {
+                level = context.levels.find(value).filter(|level| level.steps > 0);
+                if level.is_none() {
+                    return invalid(
+                        "the name or the number of a level of LEVELS that takes points",
+                    );
+                }
+                "points"
+            } else if *value == Value::Bool(true) {
+                condition
+            } else {
+                return invalid("true");
+            }
+        }
+    };
+    let get = |field: &str| fields.get(field);
+    let steps = match (level, get("steps")) {
+        (Some(level), None) => vec![level.steps],
+        (Some(_), Some(_)) => return Err(".steps: a level has none".to_owned()),
+        (None, None) => vec![unit],
+        (None, Some(value)) => parse_steps(value, max, unit)?,
+    };
+    let from = parse_instant(get("from"), "from", context)?;
+    let until = parse_instant(get("until"), "until", context)?;
+    if from.zip(until).is_some_and(|(from, until)| from >= until) {
+        return Err(".until must be later than from".to_owned());
+    }
+    let groups = parse_groups(get("groups"))?;
+    if groups.is_some() && kind == "received" {
+        return Err(".groups: received points belong to no group".to_owned());
+    }
+    let revoke = match get("revoke") {
+        None | Some(Value::Bool(false)) => false,
+        Some(Value::Bool(true)) => true,
+        Some(_) => return Err(".revoke must be true or false".to_owned()),
+    };
+    if revoke && !["count", "points", "received"].contains(&kind) {
+        return Err(".revoke is only for count, points, received and level".to_owned());
+    }
+    let icon = get("icon")
+        .map_or(Some("star"), Value::as_str)
+        .unwrap_or_default();
+    if !ICONS.contains(&icon) && profile::check_link(icon).is_err() {
+        let icons = ICONS.join(", ");
+        return Err(format!(
+            ".icon must be one of {icons}, or a link that begins with https://"
+        ));
+    }
+    let description = match get("description") {
+        None => Value::Null,
+        value => parse_text(value, "description", 200)?,
+    };
+    let definition = vec![
+        id.into(),
+        kind.into(),
+        text.into(),
+        from.into(),
+        until.into(),
+        groups.cloned().into(),
+        steps.clone().into(),
+        revoke.into(),
+    ];
+    Ok(Achievement {
+        id: id.to_owned(),
+        icon: icon.to_owned(),
+        steps,
+        decimals,
+        name: parse_text(get("name"), "name", 60)?,
+        description,
+        definition: Value::Array(definition),
+    })
+}
+
+/// Parses a text, or a table of texts by language.
+fn parse_text(value: Option<&Value>, field: &str, max_characters: usize) -> Result<Value, String> {
+    let check = |value: &Value| {
+        text::check(value.as_str().unwrap_or_default(), max_characters)
+            .map_err(|detail| format!(".{field} {detail}"))
+    };
+    let value = value.unwrap_or(&Value::Null);
+    let Value::Object(table) = value else {
+        check(value)?;
+        return Ok(value.clone());
+    };
+    if table.is_empty() {
+        return Err(format!(".{field} must have a text"));
+    }
+    for (tag, text) in table {
+        check_language(tag).map_err(|detail| format!(".{field}: '{tag}' {detail}"))?;
+        check(text)?;
+    }
+    Ok(value.clone())
+}
+
+/// Checks the tag of a language.
+///
+/// # Errors
+///
+/// Returns what is valid.
+pub fn check_language(tag: &str) -> Result<(), String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    if (2..=35).contains(&tag.len()) && tag.chars().all(allowed) {
+        return Ok(());
+    }
+    Err("must be the tag of a language, such as en or zh-Hans".to_owned())
+}
+
+fn parse_steps(value: &Value, max: u64, unit: u64) -> Result<Vec<u64>, String> {
+    let error = || format!(".steps must be 1 to {MAX_STEPS} ascending integers from 1 to {max}");
+    let values = value.as_array().map_or(&[][..], Vec::as_slice);
+    if !(1..=MAX_STEPS).contains(&values.len()) {
+        return Err(error());
+    }
+    let (mut steps, mut last) = (Vec::new(), 0);
+    for value in values {
+        let step = value
+            .as_u64()
+            .filter(|step| (last + 1..=max).contains(step));
+        last = step.ok_or_else(error)?;
+        steps.push(last * unit);
+    }
+    Ok(steps)
+}
+
+fn parse_instant(
+    value: Option<&Value>,
+    field: &str,
+    context: &Context<'_>,
+) -> Result<Option<i64>, String> {
+    let Some(value) = value else { return Ok(None) };
+    let text = value.as_str().unwrap_or_default();
+    let at = match Date::parse(text) {
+        Some(date) => (context.start_of)(date).ok(),
+        None => Instant::parse(text),
+    };
+    let at = at.ok_or_else(|| {
+        format!(".{field} must be a day such as 2026-11-20, or an RFC 3339 date and time")
+    })?;
+    Ok(Some(at.0))
+}
+
+fn parse_groups(value: Option<&Value>) -> Result<Option<&Value>, String> {
+    let Some(value) = value else { return Ok(None) };
+    let groups = value.as_array().filter(|groups| !groups.is_empty());
+    let is_group = |group: &Value| group.as_str().is_some_and(id::is_id);
+    match groups.is_some_and(|groups| groups.iter().all(is_group)) {
+        true => Ok(Some(value)),
+        false => Err(".groups must be a list of groups".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calendar::Period;
+    use serde_json::json;
+
+    fn parse(achievements: Value) -> Result<Achievements, Error> {
+        let vars = json!({ "ACHIEVEMENTS": achievements, "LEVELS": {"Gold": 20.5, "New": 0} });
+        let vars = Vars::new(vars.as_object().unwrap().clone());
+        let layout = Layout {
+            decimals: 1,
+            ..Layout::DEFAULT
+        };
+        let start_of = |date: Date| Ok(Instant(date.local_millis()));
+        Achievements::parse(
+            &vars,
+            &Context {
+                rules: &Rules::parse(&vars, layout, &start_of)?,
+                levels: &Levels::parse(&vars, &Period::ALL, layout)?,
+                layout,
+                start_of: &start_of,
+            },
+        )
+    }
+
+    /// Returns the definition of an achievement with these fields.
+    fn definition(mut fields: Value) -> Value {
+        fields["name"] = json!("A");
+        let parsed = parse(json!({ "a": fields })).unwrap();
+        serde_json::from_str::<Value>(&parsed.definitions()).unwrap()[0].take()
+    }
+
+    #[test]
+    fn every_condition_has_a_definition() {
+        for (fields, expected) in [
+            (
+                json!({"count": "comment", "steps": [1, 10]}),
+                json!(["a", "count", "comment", null, null, null, [1, 10], false]),
+            ),
+            (
+                json!({"points": true, "steps": [5], "revoke": true, "groups": ["eu"]}),
+                json!(["a", "points", "", null, null, ["eu"], [50], true]),
+            ),
+            (
+                json!({"received": true, "from": "1970-01-02", "until": "1970-01-02T00:00:01Z"}),
+                json!([
+                    "a",
+                    "received",
+                    "",
+                    86_400_000,
+                    86_401_000,
+                    null,
+                    [10],
+                    false
+                ]),
+            ),
+            (
+                json!({"level": "Gold"}),
+                json!(["a", "points", "Gold", null, null, null, [205], false]),
+            ),
+            (
+                json!({"level": 2}),
+                json!(["a", "points", "", null, null, null, [205], false]),
+            ),
+            (
+                json!({"streak": "weeks", "steps": [4]}),
+                json!(["a", "weeks", "weeks", null, null, null, [4], false]),
+            ),
+            (
+                json!({"member_since": "years"}),
+                json!(["a", "since-years", "years", null, null, null, [1], false]),
+            ),
+        ] {
+            assert_eq!(definition(fields), expected);
+        }
+    }
+
+    #[test]
+    fn texts_are_in_the_nearest_language() {
+        let name = json!({"de": "Stern", "en": "Star", "zh-Hans": "星"});
+        let parsed = parse(json!({"a": {"points": true, "name": name}})).unwrap();
+        let star = parsed.get("a").unwrap();
+        for (lang, expected) in [
+            ("de", "Stern"),
+            ("de-AT", "Stern"),
+            ("zh-Hant", "星"),
+            ("fr", "Star"),
+            ("", "Star"),
+        ] {
+            assert_eq!(star.name(lang), expected, "{lang}");
+        }
+        assert_eq!(star.description("en"), "");
+    }
+
+    /// Names and pictures are not part of it: they start no evaluation.
+    #[test]
+    fn version_follows_conditions() {
+        let version = |fields: Value| parse(json!({ "a": fields })).unwrap().version();
+        let first = version(json!({"name": "A", "points": true}));
+        assert_eq!(
+            version(json!({"name": "B", "points": true, "icon": "heart"})),
+            first
+        );
+        assert_ne!(
+            version(json!({"name": "A", "points": true, "steps": [2]})),
+            first
+        );
+    }
+
+    #[test]
+    fn achievements_need_a_journal() {
+        let parsed = parse(json!({"a": {"name": "A", "points": true}})).unwrap();
+        assert_eq!(parsed.check_journal(true), Ok(()));
+        let remedy = "needs the database of the journal: bind JOURNAL, or remove this variable";
+        let error = Error::Misconfigured(NAME, remedy.to_owned());
+        assert_eq!(parsed.check_journal(false), Err(error));
+        assert_eq!(Achievements::default().check_journal(false), Ok(()));
+    }
+
+    #[test]
+    fn invalid_achievements_are_named() {
+        let many: Value = (0..51)
+            .map(|number| (number.to_string(), json!({"name": "A", "points": true})))
+            .collect();
+        let with = |field: &str, value: Value| {
+            let mut fields = json!({"name": "A", "points": true});
+            fields[field] = value;
+            json!({ "a": fields })
+        };
+        let fields = FIELDS.join(", ");
+        let one = "a must have one of count, points, received, streak, level, member_since";
+        for (achievements, detail) in [
+            (json!({}), "must have 1 to 50 achievements"),
+            (many, "must have 1 to 50 achievements"),
+            (json!({"A": {}}), "'A' is not an id: 1 to 32 of a-z 0-9 _ -"),
+            (json!({"a": 1}), "a must be a table"),
+            (json!({"a": {"name": "A"}}), one),
+            (
+                with("x", json!(1)),
+                &format!("a.x is not a field: {fields}"),
+            ),
+            (with("count", json!("comment")), one),
+            (
+                json!({"a": {"count": "nod"}}),
+                "a.count must be an action of RULES",
+            ),
+            (json!({"a": {"received": 1}}), "a.received must be true"),
+            (
+                json!({"a": {"streak": "months"}}),
+                "a.streak must be days or weeks, or of member_since days or years",
+            ),
+            (
+                json!({"a": {"member_since": "weeks"}}),
+                "a.member_since must be days or weeks, or of member_since days or years",
+            ),
+            (
+                json!({"a": {"level": 3}}),
+                "a.level must be the name or the number of a level of LEVELS that takes points",
+            ),
+            (
+                json!({"a": {"level": "New"}}),
+                "a.level must be the name or the number of a level of LEVELS that takes points",
+            ),
+            (
+                json!({"a": {"level": 2, "steps": [1]}}),
+                "a.steps: a level has none",
+            ),
+            (
+                with("steps", json!([2, 1])),
+                "a.steps must be 1 to 20 ascending integers from 1 to 838860",
+            ),
+            (
+                json!({"a": {"streak": "days", "steps": [1001]}}),
+                "a.steps must be 1 to 20 ascending integers from 1 to 1000",
+            ),
+            (
+                with("from", json!("soon")),
+                "a.from must be a day such as 2026-11-20, or an RFC 3339 date and time",
+            ),
+            (
+                json!({"a": {"points": true, "from": "2026-01-02", "until": "2026-01-01"}}),
+                "a.until must be later than from",
+            ),
+            (
+                with("groups", json!([])),
+                "a.groups must be a list of groups",
+            ),
+            (
+                json!({"a": {"received": true, "groups": ["eu"]}}),
+                "a.groups: received points belong to no group",
+            ),
+            (
+                with("revoke", json!("yes")),
+                "a.revoke must be true or false",
+            ),
+            (
+                json!({"a": {"streak": "days", "revoke": true}}),
+                "a.revoke is only for count, points, received and level",
+            ),
+            (
+                with("icon", json!("http://a.example")),
+                "a.icon must be one of star, comment, heart, flame, trophy, calendar, shield, rocket, \
+                 or a link that begins with https://",
+            ),
+            (with("name", json!("")), "a.name must be 1 to 60 characters"),
+            (with("name", json!({})), "a.name must have a text"),
+            (
+                with("name", json!({"en": 7})),
+                "a.name must be 1 to 60 characters",
+            ),
+            (
+                with("name", json!({"e": "A"})),
+                "a.name: 'e' must be the tag of a language, such as en or zh-Hans",
+            ),
+            (
+                with("description", json!(7)),
+                "a.description must be 1 to 200 characters",
+            ),
+        ] {
+            let expected = Error::Misconfigured(NAME, detail.to_owned());
+            assert_eq!(
+                parse(achievements.clone()).err(),
+                Some(expected),
+                "{achievements}"
+            );
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Achievements: what members have done, in tallies of the journal, and the steps that they have earned.
+//!
+//! Each transaction evaluates the rows after the last one that it has evaluated, and advances to the last of them: a row
+//! counts exactly once, whichever processes run at the same time. Window functions apply the rows one by one in their
+//! order, so the steps that members earn do not depend on where a transaction ends.
+//!
+//! Other conditions, or a recount, start the evaluation from the first row. Tallies are deleted then, and earned steps stay.
+
+use crate::archive::deployment_id;
+use crate::platform::budget::Cost;
+use crate::platform::d1::{Database, Rows, Statement};
+use crate::webhooks;
+use activity_rank_core::calendar::{Date, Instant};
+use activity_rank_core::config::{ACHIEVEMENT_EARNED, Config};
+use activity_rank_core::error::Error;
+
+/// The cost of [`evaluate`].
+pub const COST: Cost = Cost::new(1, 10);
+
+/// The most rows of the journal that one transaction evaluates.
+const ROWS: u32 = 2000;
+
+/// After the last instant and the last row, as a number.
+const END: &str = "9e15";
+
+/// The next rows of the journal. `+` keeps the database from an index that is not in their order.
+const NEXT: &str = "next AS MATERIALIZED (SELECT n, shard, user, entry, entry ->> 'did' AS did FROM journal \
+    WHERE +site = ?1 AND n > (SELECT n FROM achievements_read WHERE site = ?1) ORDER BY n LIMIT ?2)";
+
+/// The points of an activity by the rules of the last recount after it that has its action; null for none.
+const RECOUNTED: &str = "(SELECT rule.value ->> 1 FROM journal AS later \
+    JOIN json_each(later.entry ->> 'rules', '$.\"' || (next.entry ->> 'action') || '\"') AS rule \
+    WHERE later.site = ?1 AND later.shard = next.shard AND later.n > next.n AND later.entry ->> 'did' = 'rules' \
+    AND IFNULL(rule.value ->> 0 <= {at}, 1) ORDER BY later.n DESC, rule.key DESC LIMIT 1)";
+
+/// The points that each row gave: an undo takes back what its record gave. An adjustment of an event (`kinds` is `e`) gave nothing
+/// on other boards. `days` is the number of the day, and a multiple of 7 on a Monday.
+const GAINS: &str = "gain AS MATERIALIZED (SELECT n, user, did, action, at, days, groups, \
+    CASE did WHEN 'undo' THEN -1 ELSE 1 END AS sign, \
+    CASE WHEN did = 'receive' THEN IFNULL(IIF(points < 0, -1, 1) * (rule ->> 'received'), points) \
+    WHEN action = 'adjust' THEN IFNULL(applied ->> (kinds - 1), IFNULL(applied ->> 0, points)) \
+    WHEN did = 'undo' THEN -IFNULL(rule ->> 'points', IFNULL(gave, points)) \
+    ELSE IFNULL(rule ->> 'points', points) END AS points FROM (SELECT *, {rule} AS rule FROM (SELECT next.*, \
+    entry ->> 'action' AS action, CAST(entry ->> 'points' AS INTEGER) AS points, \
+    CAST(entry ->> 'gave' AS INTEGER) AS gave, length(entry ->> 'kinds') AS kinds, \
+    '[' || replace(entry ->> 'applied', '/', ',') || ']' AS applied, \
+    CAST(julianday(entry ->> 'date') + 0.5 AS INTEGER) AS days, ',' || (entry ->> 'groups') || ',' AS groups, \
+    CAST(COALESCE(entry ->> iif(did = 'receive', 'changed', 'counted'), entry ->> 'at', entry ->> 'now') AS INTEGER) \
+    AS at FROM next WHERE user <> '' AND did IN ('count', 'undo', 'adjust', 'receive') \
+    AND entry ->> 'kinds' IS NOT 'e' AND COALESCE(entry ->> 'applied', did) <> '') AS next))";
+
+/// The changes of tallies by each row.
+const CHANGES: &str = "change AS MATERIALIZED (SELECT achievement, kind, def, user AS member, n, at, \
+    CASE kind WHEN 'days' THEN days WHEN 'weeks' THEN days / 7 ELSE 0 END AS day, \
+    CASE kind WHEN 'count' THEN sign WHEN 'since' THEN at ELSE points END AS delta FROM gain \
+    JOIN (SELECT value AS def, value ->> 0 AS achievement, \
+    iif(value ->> 1 GLOB 'since-*', 'since', value ->> 1) AS kind FROM json_each(?3)) \
+    ON CASE kind WHEN 'count' THEN did <> 'receive' AND action = def ->> 2 WHEN 'received' THEN did = 'receive' \
+    WHEN 'since' THEN did = 'count' ELSE did <> 'receive' END \
+    WHERE IFNULL(at >= def ->> 3, 1) AND IFNULL(at < def ->> 4, 1) AND (def ->> 5 IS NULL OR EXISTS \
+    (SELECT 1 FROM json_each(def -> 5) AS wanted WHERE instr(groups, ',' || wanted.value || ','))))";
+
+/// Each tally before and after each row. A sum never falls below zero: an undo may take back what the journal does not
+/// have.
+const RUNNING: &str = "running AS MATERIALIZED (SELECT *, LAG(after, 1, base) OVER \
+    (PARTITION BY achievement, member, day ORDER BY n) AS before FROM (SELECT *, sum - MIN(0, MIN(sum) OVER \
+    (PARTITION BY achievement, member, day ORDER BY n)) AS after FROM (SELECT change.*, IFNULL(value, 0) AS base, \
+    IFNULL(value, 0) + SUM(delta) OVER (PARTITION BY change.achievement, change.member, change.day ORDER BY n) \
+    AS sum FROM change LEFT JOIN achievement_tallies AS tally ON tally.site = ?1 AND tally.member = change.member \
+    AND tally.achievement = change.achievement AND tally.day = change.day WHERE kind <> 'since')))";
+
+/// Each day or week of a streak that a row has given its first points, and the length of the run of days around it at
+/// that row. `life` has the days with points: from one row on, and until another.
+const RUNS: &str = "begun AS (SELECT *, def ->> '$[6][#-1]' AS longest FROM running WHERE kind IN ('days', 'weeks') \
+    AND before <= 0 AND after > 0), \
+    life AS MATERIALIZED (SELECT * FROM (SELECT achievement, member, day, n AS since, LEAD(n, 1, {end}) OVER \
+    (PARTITION BY achievement, member, day ORDER BY n) AS until, after AS value FROM running \
+    WHERE kind IN ('days', 'weeks')) WHERE value > 0 UNION ALL SELECT tally.achievement, tally.member, tally.day, 0, \
+    IFNULL(MIN(running.n), {end}), tally.value FROM (SELECT achievement, member, MIN(day - longest) AS first, \
+    MAX(day + longest) AS last FROM begun GROUP BY achievement, member) AS near \
+    CROSS JOIN achievement_tallies AS tally ON tally.site = ?1 AND tally.member = near.member \
+    AND tally.achievement = near.achievement AND tally.day BETWEEN first AND last AND tally.value > 0 \
+    LEFT JOIN running ON running.achievement = tally.achievement AND running.member = tally.member \
+    AND running.day = tally.day GROUP BY tally.achievement, tally.member, tally.day), \
+    run AS (SELECT achievement, member, def, n, at, COUNT(*) AS length FROM (SELECT begun.*, life.day AS other, \
+    life.day - ROW_NUMBER() OVER (PARTITION BY begun.achievement, begun.n ORDER BY life.day) AS island \
+    FROM begun JOIN life ON life.achievement = begun.achievement AND life.member = begun.member \
+    AND life.since <= begun.n AND begun.n < life.until AND life.day BETWEEN begun.day - longest AND begun.day + longest) \
+    GROUP BY achievement, n, island HAVING MAX(day = other))";
+
+/// The steps that the next rows reach.
+const REACHED: &str = "reached AS (SELECT achievement, member, step.value AS step, at, n, def FROM running \
+    JOIN json_each(def -> 6) AS step ON before < step.value AND step.value <= after \
+    WHERE kind NOT IN ('days', 'weeks') UNION ALL \
+    SELECT achievement, member, step.value, at, n, def FROM run JOIN json_each(def -> 6) AS step ON step.value <= length)";
+
+/// The anniversaries of members in the time since the last run, and of the next rows' members, until `?4`. A year of 365
+/// days and one of 366 differ by a day.
+const ANNIVERSARIES: &str = "wanted AS (SELECT def.value ->> 0 AS achievement, step.value AS step, \
+    step.value || ' ' || substr(def.value ->> 1, 7) AS age FROM json_each(?3) AS def, json_each(def.value -> 6) AS step \
+    WHERE def.value ->> 1 GLOB 'since-*'), \
+    due AS (SELECT wanted.*, member, value FROM wanted CROSS JOIN achievements_read AS last ON last.site = ?1 \
+    CROSS JOIN achievement_tallies AS tally ON tally.site = ?1 AND tally.achievement = wanted.achievement AND day = -1 \
+    AND value > strftime('%s', last.at / 1000, 'unixepoch', '-' || age, iif(age GLOB '*years', '-1 days', '-0 days')) * 1000 \
+    AND value <= (strftime('%s', ?4 / 1000, 'unixepoch', '-' || age) + 1) * 1000 \
+    UNION SELECT wanted.*, tally.member, value FROM wanted JOIN change ON change.achievement = wanted.achievement \
+    CROSS JOIN achievement_tallies AS tally ON tally.site = ?1 AND tally.member = change.member \
+    AND tally.achievement = change.achievement AND tally.day = -1), \
+    anniversary AS (SELECT * FROM (SELECT due.*, value % 1000 + strftime('%s', value / 1000, 'unixepoch', '+' || age) \
+    * 1000 AS at FROM due) WHERE at <= ?4)";
+
+/// The first counted activity of a member, as a row of the journal.
+const FIRST: &str = "(SELECT n FROM journal WHERE site = ?1 AND user <> '' AND user = member \
+    AND entry ->> 'did' = 'count' ORDER BY CAST(COALESCE(entry ->> 'at', \
+    CASE entry ->> 'did' WHEN 'receive' THEN entry ->> 'changed' END, entry ->> 'now') AS INTEGER), n LIMIT 1)";
+
+/// Returns the statements that evaluate so many rows. The last one returns whether there are more.
+#[must_use]
+pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
+    let achievements = &config.achievements;
+    let definitions = achievements.definitions();
+    let values = |count: usize| {
+        let mut values = vec![
+            deployment_id(config).into(),
+            rows.into(),
+            definitions.as_str().into(),
+            now.0.into(),
+        ];
+        values.truncate(count);
+        values
+    };
+    let rule = RECOUNTED.replace("{at}", "at");
+    let changes = format!("WITH {NEXT}, {}, {CHANGES}", GAINS.replace("{rule}", &rule));
+    let reached = format!(
+        "{changes}, {RUNNING}, {}, {REACHED}",
+        RUNS.replace("{end}", END)
+    );
+    let statement = |sql: &str, count: usize| Statement::new(sql, values(count));
+    let site = || deployment_id(config).into();
+    let sends = config.webhooks.want(ACHIEVEMENT_EARNED);
+    let send = |with: &str, found: &str| {
+        let mut values = values(4);
+        values.extend(webhooks::values_of_earned(config));
+        Statement::new(&webhooks::insert_earned(with, found), values)
+    };
+    let mut statements = vec![
+        // A first evaluation begins: the rows that the journal has already send no messages.
+        Statement::new(
+            "INSERT INTO achievements_read (site, version, n, seen, at) SELECT ?1, ?2 || ' ' || IFNULL(MAX(n), 0), 0, \
+             (SELECT IFNULL(MAX(n), 0) FROM journal), ?3 FROM journal WHERE site = ?1 AND entry ->> 'did' = 'rules' \
+             ON CONFLICT DO UPDATE SET version = excluded.version, n = 0 WHERE version <> excluded.version",
+            vec![site(), achievements.version().into(), now.0.into()],
+        ),
+        statement(
+            "DELETE FROM achievement_tallies WHERE site = ?1 \
+             AND (SELECT n FROM achievements_read WHERE site = ?1) = 0",
+            1,
+        ),
+    ];
+    if sends {
+        let found =
+            "SELECT * FROM reached WHERE n > (SELECT seen FROM achievements_read WHERE site = ?1)";
+        statements.push(send(&reached, found));
+    }
+    let earned = format!(
+        "{reached} INSERT INTO achievements_earned (site, member, achievement, step, at, n) \
+         SELECT ?1, member, achievement, step, at, n FROM reached WHERE TRUE ORDER BY n \
+         ON CONFLICT DO UPDATE SET at = excluded.at, n = excluded.n WHERE excluded.n > n \
+         AND achievement IN (SELECT value ->> 0 FROM json_each(?3) WHERE value ->> 7)"
+    );
+    let tallies = format!(
+        "{changes}, {RUNNING} INSERT INTO achievement_tallies (site, member, achievement, day, value) \
+         SELECT ?1, member, achievement, day, after FROM (SELECT member, achievement, day, after, MAX(n) \
+         FROM running GROUP BY member, achievement, day) UNION ALL SELECT ?1, member, achievement, -1, MIN(at) \
+         FROM change WHERE kind = 'since' GROUP BY member, achievement ON CONFLICT DO UPDATE \
+         SET value = iif(day = -1, MIN(value, excluded.value), excluded.value)"
+    );
+    statements.extend([statement(&earned, 3), statement(&tallies, 3)]);
+    if achievements.has_anniversaries() {
+        let anniversaries = format!("{changes}, {ANNIVERSARIES}");
+        if sends {
+            let found = format!(
+                "SELECT achievement, member, step, at, {FIRST} AS n FROM anniversary \
+                 WHERE at > (SELECT at FROM achievements_read WHERE site = ?1)"
+            );
+            statements.push(send(&anniversaries, &found));
+        }
+        let earned = format!(
+            "{anniversaries} INSERT INTO achievements_earned (site, member, achievement, step, at, n) \
+             SELECT ?1, member, achievement, step, at, 0 FROM anniversary WHERE TRUE \
+             ON CONFLICT DO UPDATE SET at = excluded.at WHERE excluded.at < at"
+        );
+        statements.push(statement(&earned, 4));
+    }
+    if achievements.has_revoked() {
+        let revoked = format!(
+            "{changes} DELETE FROM achievements_earned WHERE site = ?1 AND (member, achievement) IN \
+             (SELECT member, achievement FROM change WHERE def ->> 7) AND n <= (SELECT MAX(n) FROM next) \
+             AND step > IFNULL((SELECT value FROM achievement_tallies AS tally WHERE tally.site = ?1 \
+             AND tally.member = achievements_earned.member \
+             AND tally.achievement = achievements_earned.achievement AND day = 0), 0)"
+        );
+        statements.push(statement(&revoked, 3));
+    }
+    let hidden = format!(
+        "WITH {NEXT} INSERT INTO achievement_hidden (site, member, did, hidden, n) \
+         SELECT ?1, user, did, entry ->> 'hidden', MAX(n) FROM next WHERE user <> '' \
+         AND did IN ('moderate', 'profile') AND entry ->> 'hidden' <> '' GROUP BY user, did \
+         ON CONFLICT DO UPDATE SET hidden = excluded.hidden, n = excluded.n WHERE excluded.n > n"
+    );
+    statements.push(statement(&hidden, 2));
+    // Rows of other deployments are not read again.
+    let position = format!(
+        "WITH {NEXT} UPDATE achievements_read SET n = last, seen = MAX(seen, last), at = MAX(at, ?3) \
+         FROM (SELECT iif(COUNT(*) < ?2, (SELECT IFNULL(MAX(n), 0) FROM journal), MAX(n)) AS last FROM next) \
+         WHERE site = ?1 RETURNING CAST(n < (SELECT MAX(n) FROM journal) AS TEXT) AS text"
+    );
+    let values = vec![site(), rows.into(), now.0.into()];
+    statements.push(Statement::new(&position, values));
+    statements
+}
+
+/// Evaluates the next rows. Returns whether there are more.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails; then nothing was evaluated.
+pub async fn evaluate(journal: &Database, config: &Config, now: Instant) -> Result<bool, Error> {
+    let statements = statements(config, now, ROWS);
+    let results = journal.run(&statements).await?;
+    let more = results.last().map_or(Ok(Vec::new()), Rows::texts)?;
+    Ok(more.first().is_some_and(|more| more == "1"))
+}
+
+/// Returns the statements that delete what is known of erased members.
+#[must_use]
+pub fn forget(config: &Config, members: &[&str]) -> Vec<Statement> {
+    let mut statements = Vec::new();
+    let members = serde_json::to_string(members).unwrap_or_default();
+    for delete in [
+        "DELETE FROM achievement_tallies",
+        "DELETE FROM achievements_earned",
+        "DELETE FROM achievement_hidden",
+    ] {
+        let sql =
+            format!("{delete} WHERE site = ?1 AND member IN (SELECT value FROM json_each(?2))");
+        let values = vec![deployment_id(config).into(), members.as_str().into()];
+        statements.push(Statement::new(&sql, values));
+    }
+    statements
+}
+
+/// Reads the steps and values of a member, as rows that
+/// [`render`](activity_rank_core::achievement::AchievementsRequest::render) describes.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn read_member(
+    journal: &Database,
+    config: &Config,
+    (member, today, now): (&str, Date, Instant),
+) -> Result<Vec<String>, Error> {
+    let sql = "WITH def AS (SELECT value ->> 0 AS id, value ->> 1 AS kind, value ->> '$[6][#-1]' AS longest, \
+         CAST(julianday(?5) + 0.5 AS INTEGER) / iif(value ->> 1 = 'weeks', 7, 1) AS today FROM json_each(?3)), \
+         tally AS (SELECT kind, id, iif(kind = 'since-days', (?4 - value) / 86400000, \
+         strftime('%Y', ?4 / 1000, 'unixepoch') - strftime('%Y', value / 1000, 'unixepoch') \
+         - (strftime('%m%d%H%M%S', ?4 / 1000, 'unixepoch') < strftime('%m%d%H%M%S', value / 1000, 'unixepoch'))) AS age, \
+         value FROM def JOIN achievement_tallies AS tally ON site = ?1 AND member = ?2 AND achievement = id \
+         AND day = iif(kind GLOB 'since-*', -1, 0)) \
+         SELECT 'e ' || achievement || ' ' || step || ' ' || at AS text FROM achievements_earned \
+         WHERE site = ?1 AND member = ?2 \
+         UNION ALL SELECT 'v ' || id || ' ' || CAST(iif(kind GLOB 'since-*', age, value) AS INTEGER) FROM tally \
+         UNION ALL SELECT 'v ' || id || ' ' || IFNULL((SELECT COUNT(*) FROM (SELECT day \
+         + ROW_NUMBER() OVER (ORDER BY day DESC) AS island FROM achievement_tallies AS tally WHERE site = ?1 \
+         AND member = ?2 AND achievement = id AND day BETWEEN today - longest AND today AND value > 0) \
+         GROUP BY island HAVING island >= today ORDER BY island DESC LIMIT 1), 0) FROM def WHERE kind IN ('days', 'weeks')";
+    let values = vec![
+        deployment_id(config).into(),
+        member.into(),
+        config.achievements.definitions().into(),
+        now.0.into(),
+        today.to_string().into(),
+    ];
+    journal.texts(Statement::new(sql, values)).await
+}
+
+/// Reads the number of members with each step, in the same way. Hidden members are not counted.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn read_counts(journal: &Database, config: &Config) -> Result<Vec<String>, Error> {
+    let sql = "SELECT 'e ' || (def.value ->> 0) || ' ' || step.value || ' ' || (SELECT COUNT(*) \
+         FROM achievements_earned AS earned WHERE site = ?1 AND achievement = def.value ->> 0 AND earned.step = step.value \
+         AND NOT EXISTS (SELECT 1 FROM achievement_hidden AS hidden WHERE hidden.site = ?1 \
+         AND hidden.member = earned.member AND hidden.hidden = '1')) AS text \
+         FROM json_each(?2) AS def, json_each(def.value -> 6) AS step";
+    let definitions = config.achievements.definitions();
+    let values = vec![deployment_id(config).into(), definitions.into()];
+    journal.texts(Statement::new(sql, values)).await
+}
+
+/// Reads the number of rows of the journal that are still to be evaluated.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn read_behind(journal: &Database, config: &Config) -> Result<String, Error> {
+    let sql = "SELECT CAST(IFNULL((SELECT MAX(n) FROM journal), 0) \
+         - IFNULL((SELECT n FROM achievements_read WHERE site = ?1), 0) AS TEXT) AS text";
+    let statement = Statement::new(sql, vec![deployment_id(config).into()]);
+    let behind = journal.texts(statement).await?;
+    Ok(behind.into_iter().next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests;

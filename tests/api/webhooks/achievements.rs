@@ -1,0 +1,300 @@
+//! `ACHIEVEMENTS`, `/v1/achievements` and `achievement.earned`.
+
+use test_support::{Value, json, peer};
+
+use super::{HookApp, contents, start_with};
+use crate::bodies::{activity, undo, with};
+
+/// A deployment whose first run of cron is over: what comes from now on sends messages.
+async fn start(achievements: Value) -> HookApp {
+    let app = start_with(|worker| {
+        let rules = json!({"vote": {"points": 2}});
+        let worker = worker.json("RULES", rules).var("BOARD_MAX_AGE", "0");
+        worker.json("ACHIEVEMENTS", achievements)
+    });
+    assert_eq!(app.minute().await, []);
+    app
+}
+
+fn voter() -> Value {
+    json!({"voter": {"name": "Voter", "count": "vote", "steps": [1, 3]}})
+}
+
+fn vote(user: &str, target: u32) -> Value {
+    activity(user, "vote", &target.to_string())
+}
+
+/// The instant of an activity, so many seconds after the hour before now.
+fn instant(second: i64) -> String {
+    let now = jiff::Timestamp::now().as_second();
+    let at = jiff::Timestamp::from_second(now - 3600 + second).expect("an instant");
+    at.to_string()
+}
+
+impl HookApp {
+    async fn vote(&self, user: &str, targets: &[u32]) {
+        let votes: Vec<Value> = targets.iter().map(|target| vote(user, *target)).collect();
+        self.send_activity(json!(votes)).await.assert_status(200);
+    }
+
+    /// Reads the achievement of a user in a deployment that has one.
+    async fn achievement(&self, user: &str) -> Value {
+        let page = self.read(&format!("/v1/users/{user}/achievements")).await;
+        page["achievements"][0].clone()
+    }
+
+    /// Reads which steps of a user's only achievement are earned, and the value.
+    async fn progress(&self, user: &str) -> (Vec<bool>, Value) {
+        let mut achievement = self.achievement(user).await;
+        let steps = achievement["steps"].as_array().expect("steps").iter();
+        let earned = steps.map(|step| !step["at"].is_null()).collect();
+        (earned, achievement["value"].take())
+    }
+
+    /// Reads the number of members with each step of the first achievement.
+    async fn members(&self) -> Vec<u64> {
+        let page = self.read("/v1/achievements").await;
+        let steps = page["achievements"][0]["steps"]
+            .as_array()
+            .expect("steps")
+            .clone();
+        steps
+            .iter()
+            .map(|step| step["members"].as_u64().expect("a number"))
+            .collect()
+    }
+}
+
+fn earned(user: &str, step: u32) -> (Value, Value) {
+    let achievement = json!({"id": "voter", "name": "Voter", "step": step});
+    (
+        json!("achievement.earned"),
+        json!({"user": {"id": user}, "achievement": achievement}),
+    )
+}
+
+#[tokio::test]
+async fn step_is_earned_once_at_its_activity() {
+    let app = start(voter()).await;
+    let user = &peer("42");
+    let at: Vec<String> = (0..3).map(instant).collect();
+    for (target, at) in (0..).zip(&at) {
+        let vote = with(vote(user, target), json!({"at": at}));
+        app.outcome(vote, "counted").await;
+    }
+    let messages = app.minute().await;
+    assert_eq!(contents(&messages), [earned(user, 1), earned(user, 3)]);
+    let timestamps: Vec<&Value> = messages
+        .iter()
+        .map(|message| &message.body["timestamp"])
+        .collect();
+    assert_eq!(timestamps, [&at[0], &at[2]]);
+    let expected = json!({
+        "user": {"id": user},
+        "achievements": [{"id": "voter", "name": "Voter", "description": "", "icon": "star",
+            "steps": [{"value": 1, "at": at[0]}, {"value": 3, "at": at[2]}], "value": 3, "next": null}],
+    });
+    let path = format!("/v1/users/{user}/achievements");
+    assert_eq!(app.read(&path).await, expected);
+    assert_eq!(app.members().await, [1, 1]);
+    app.vote(user, &[3, 4]).await;
+    assert_eq!(app.minute().await, []);
+    assert_eq!(app.progress(user).await, (vec![true, true], json!(5)));
+}
+
+#[tokio::test]
+async fn concurrent_runs_earn_a_step_once() {
+    let app = start(voter()).await;
+    let user = &peer("42");
+    app.vote(user, &[0, 1, 2]).await;
+    let other = app.miniflare.beside();
+    tokio::join!(app.miniflare.minute(), other.minute());
+    let mut messages = super::take(&app.receiver);
+    messages.extend(app.minute().await);
+    assert_eq!(contents(&messages), [earned(user, 1), earned(user, 3)]);
+    assert_eq!(app.progress(user).await, (vec![true, true], json!(3)));
+}
+
+#[tokio::test]
+async fn undone_activity_leaves_an_earned_step() {
+    let app = start(voter()).await;
+    let user = &peer("42");
+    app.vote(user, &[0, 1, 2]).await;
+    app.minute().await;
+    app.outcome(undo(vote(user, 0)), "undone").await;
+    assert_eq!(app.minute().await, []);
+    assert_eq!(app.progress(user).await, (vec![true, true], json!(2)));
+    app.vote(user, &[5]).await;
+    assert_eq!(app.minute().await, []);
+}
+
+#[tokio::test]
+async fn undone_activity_revokes_a_step() {
+    let mut achievements = voter();
+    achievements["voter"]["revoke"] = json!(true);
+    let app = start(achievements).await;
+    let user = &peer("42");
+    app.vote(user, &[0, 1, 2]).await;
+    app.minute().await;
+    app.outcome(undo(vote(user, 0)), "undone").await;
+    assert_eq!(app.minute().await, []);
+    assert_eq!(app.progress(user).await, (vec![true, false], json!(2)));
+    assert_eq!(app.members().await, [1, 0]);
+    app.vote(user, &[5]).await;
+    assert_eq!(contents(&app.minute().await), [earned(user, 3)]);
+}
+
+#[tokio::test]
+async fn erased_member_has_no_steps() {
+    let app = start(voter()).await;
+    let [erased, other] = &["42", "7"].map(peer);
+    app.vote(erased, &[0, 1, 2]).await;
+    app.vote(other, &[0]).await;
+    app.minute().await;
+    app.moderate(erased, true, false).await.assert_status(200);
+    app.minute().await;
+    app.erase(erased).await;
+    app.minute().await;
+    let rows = "SELECT member FROM achievement_tallies UNION ALL SELECT member FROM achievements_earned \
+        UNION ALL SELECT member FROM achievement_hidden";
+    let expected = json!([{"member": other}, {"member": other}]);
+    assert_eq!(app.miniflare.sql(rows).await, expected);
+    let restart = "UPDATE achievements_read SET version = ''";
+    app.miniflare.sql(restart).await;
+    app.minute().await;
+    assert_eq!(app.miniflare.sql(rows).await, expected);
+    assert_eq!(app.progress(erased).await, (vec![false, false], json!(0)));
+    app.vote(erased, &[8]).await;
+    app.minute().await;
+    assert_eq!(app.progress(erased).await, (vec![true, false], json!(1)));
+}
+
+#[tokio::test]
+async fn hidden_member_is_not_counted() {
+    let app = start(voter()).await;
+    let [hidden, other] = &["42", "7"].map(peer);
+    app.vote(hidden, &[0, 1, 2]).await;
+    app.vote(other, &[0]).await;
+    app.minute().await;
+    app.moderate(hidden, true, false).await.assert_status(200);
+    app.minute().await;
+    assert_eq!(app.members().await, [1, 0]);
+    let path = format!("/v1/users/{hidden}/achievements");
+    let public = app.without_key().read(&path).await;
+    assert_eq!(public["achievements"][0]["steps"][0]["at"], Value::Null);
+    assert_eq!(app.progress(hidden).await, (vec![true, true], json!(3)));
+    app.moderate(hidden, false, false).await.assert_status(200);
+    app.minute().await;
+    assert_eq!(app.members().await, [2, 1]);
+}
+
+/// The past sends no messages, and what was earned stays.
+#[tokio::test]
+async fn changed_definition_is_evaluated_from_the_start() {
+    let app = start(voter()).await;
+    let user = &peer("42");
+    app.vote(user, &[0, 1, 2]).await;
+    app.minute().await;
+    for table in ["achievements_earned", "deliveries"] {
+        app.miniflare.sql(&format!("DELETE FROM {table}")).await;
+    }
+    app.miniflare
+        .sql("UPDATE achievements_read SET version = 'other'")
+        .await;
+    assert_eq!(app.minute().await, []);
+    assert_eq!(app.progress(user).await, (vec![true, true], json!(3)));
+}
+
+#[tokio::test]
+async fn recount_changes_earlier_points() {
+    let app = start(json!({"points": {"name": "Points", "points": true, "steps": [5, 9]}})).await;
+    let user = &peer("42");
+    app.vote(user, &[0, 1, 2]).await;
+    app.minute().await;
+    assert_eq!(app.progress(user).await, (vec![true, false], json!(6)));
+    let rules = json!({"vote": [[null, {"points": 3, "received": 0}]]}).to_string();
+    let entry = json!({"did": "rules", "now": "0", "rules": rules}).to_string();
+    let insert = format!(
+        "INSERT INTO journal (site, shard, id, user, entry) SELECT site, shard, '9-0', '', '{entry}' FROM journal LIMIT 1"
+    );
+    app.miniflare.sql(&insert).await;
+    assert_eq!(app.minute().await, []);
+    assert_eq!(app.progress(user).await, (vec![true, true], json!(9)));
+    app.outcome(undo(vote(user, 0)), "undone").await;
+    app.minute().await;
+    assert_eq!(app.progress(user).await.0, [true, true]);
+}
+
+#[tokio::test]
+async fn streak_fills_with_late_activity() {
+    let app = start(json!({"streak": {"name": "Streak", "streak": "days", "steps": [2, 3]}})).await;
+    let user = &peer("42");
+    let day = |back: i64| {
+        let at = jiff::Timestamp::now().as_second() - back * 86_400;
+        let at = jiff::Timestamp::from_second(at)
+            .expect("an instant")
+            .to_string();
+        with(vote(user, back as u32), json!({"at": at}))
+    };
+    app.outcome(day(0), "counted").await;
+    app.outcome(day(2), "counted").await;
+    app.minute().await;
+    assert_eq!(app.progress(user).await, (vec![false, false], json!(1)));
+    app.outcome(day(1), "counted").await;
+    app.minute().await;
+    assert_eq!(app.progress(user).await, (vec![true, true], json!(3)));
+    app.outcome(undo(day(1)), "undone").await;
+    app.minute().await;
+    assert_eq!(app.progress(user).await, (vec![true, true], json!(1)));
+}
+
+#[tokio::test]
+async fn anniversary_comes_with_time() {
+    let app =
+        start(json!({"voter": {"name": "Voter", "member_since": "years", "steps": [1, 3]}})).await;
+    let user = &peer("42");
+    app.vote(user, &[0]).await;
+    assert_eq!(app.minute().await, []);
+    assert_eq!(app.progress(user).await, (vec![false, false], json!(0)));
+    // The member's first activity was a year ago, less the minute that passes since the last run.
+    let year = "(strftime('%s', 'now') - strftime('%s', 'now', '-1 years')) * 1000";
+    for sql in [
+        format!("UPDATE achievement_tallies SET value = value - {year}"),
+        "UPDATE achievements_read SET at = at - 86400000".to_owned(),
+    ] {
+        app.miniflare.sql(&sql).await;
+    }
+    assert_eq!(contents(&app.minute().await), [earned(user, 1)]);
+    assert_eq!(app.progress(user).await, (vec![true, false], json!(1)));
+    assert_eq!(app.minute().await, []);
+}
+
+#[tokio::test]
+async fn evaluation_has_a_bounded_cost() {
+    let app = start(voter()).await;
+    app.vote(&peer("42"), &[0, 1, 2]).await;
+    app.minute().await;
+    let cost = app.miniflare.metered_minute().await;
+    assert!(cost.queries <= 12, "{cost:?}");
+    let status = app.read("/v1/status").await;
+    assert_eq!(status["achievements"], json!({"behind": 0}));
+}
+
+#[tokio::test]
+async fn texts_are_in_the_requested_language() {
+    let name = json!({"en": "Voter", "de": "Wähler"});
+    let app = start(
+        json!({"voter": {"name": name, "description": "Votes.", "icon": "heart", "count": "vote"}}),
+    )
+    .await;
+    let expected = |name: &str| {
+        json!({"achievements": [{"id": "voter", "name": name, "description": "Votes.", "icon": "heart",
+            "steps": [{"value": 1, "members": 0}]}]})
+    };
+    assert_eq!(
+        app.read("/v1/achievements?lang=de").await,
+        expected("Wähler")
+    );
+    assert_eq!(app.read("/v1/achievements").await, expected("Voter"));
+    app.get("/v1/achievements?lang=d").await.assert_status(400);
+}
