@@ -43,8 +43,8 @@ local function find_received(item)
   local numbers = item.gives and ''
   if item.target then
     local number, _, authorship, author = match(get(hash(7), item.target) or '', REGISTRATION)
-    local is_own = author == user or author ~= '' and string.find(accounts .. ' ', '=' .. (author or '') .. ' ', 1, true)
-    if is_own and not item.own_counts then
+    local own_ids = '=' .. user .. ' ' .. accounts .. ' '
+    if not item.own_counts and string.find(own_ids, '=' .. (author or '') .. ' ', 1, true) then
       return
     end
     numbers = numbers and number and number .. ';' .. (author ~= '' and authorship or '')
