@@ -77,6 +77,7 @@ const LIMITS = {
   'title of a target': () => core('content/target', 'MAX_TITLE_CHARACTERS'),
   'reason of a moderator': () => core('moderation/mod', 'MAX_REASON_CHARACTERS'),
   'name of an action': () => found('crates/core/src/config/rules.rs', /\(1\.\.=(\d+)\)\.contains\(&text\.len\(\)\)/),
+  'accounts of a member': () => constant('crates/store/src/scripts/account.lua', 'MOST'),
   'rows of a board': () => [...core('board/page', 'MAX_LIMIT'), ...core('board/page', 'DEFAULT_LIMIT')],
   'offset in a board': () => core('board/page', 'MAX_OFFSET'),
   'neighbours on each side of a standing': () => openapi('around'),
