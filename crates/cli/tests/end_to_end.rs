@@ -59,6 +59,45 @@ fn expected(file: &tempfile::NamedTempFile) -> Result<(usize, i64), Box<dyn Erro
 }
 
 #[test]
+fn accounts_are_imported_shown_and_detached() -> TestResult {
+    let worker = Worker::start();
+    let file = tempfile::Builder::new().suffix(".csv").tempfile()?;
+    let path = file.path().to_string_lossy();
+    let run = |args: &[&str]| activity_rank(&worker, args);
+    fs::write(&file, "user,of\n42,9\n77,77\n")?;
+    let refused = run(&["accounts", "import", &path])?;
+    assert_eq!(refused.status.code(), Some(2));
+    let errors = String::from_utf8(refused.stderr)?;
+    assert!(
+        errors.starts_with("line 3: of: must be another user"),
+        "{errors}"
+    );
+    let shown = stdout(run(&["accounts", "show", "42"])?, 0)?;
+    assert_eq!(shown, "42: no account, and no accounts\n");
+
+    fs::write(&file, "user,of\n42,9\n77,9\n5,42\n")?;
+    let planned = stdout(run(&["accounts", "import", &path, "--dry-run"])?, 0)?;
+    assert_eq!(planned, "3 accounts would be joined\n");
+    let imported = run(&["accounts", "import", &path, "--json"])?;
+    assert_eq!(imported.status.code(), Some(1));
+    let errors = String::from_utf8(imported.stderr)?;
+    assert!(
+        errors.starts_with("line 4: 5: The accounts do not allow this: "),
+        "{errors}"
+    );
+    let summary: Value = serde_json::from_slice(&imported.stdout)?;
+    assert_eq!(summary, json!({"lines": 3, "joined": 2, "refused": 1}));
+
+    let shown = stdout(run(&["accounts", "show", "9"])?, 0)?;
+    assert_eq!(shown, "9: 42, 77\n");
+    let detached = stdout(run(&["accounts", "detach", "42"])?, 0)?;
+    assert_eq!(detached, "42: no account\n");
+    let joined = stdout(run(&["accounts", "join", "42", "7"])?, 0)?;
+    assert_eq!(joined, "42: an account of 7\n");
+    Ok(())
+}
+
+#[test]
 fn second_import_counts_nothing() -> TestResult {
     let (worker, file) = (Worker::start(), sample()?);
     let path = file.path().to_string_lossy();

@@ -58,6 +58,19 @@ async fn accounts_count_once_for_their_member() {
     app.assert_get(&path("9"), list).await;
 }
 
+/// The call for the account names the member; the call for the member has the accounts that the Worker knows.
+#[tokio::test]
+async fn account_takes_one_request_more() {
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker);
+    join(&app, &["42"]).await;
+    app.count("42", "like", "loads-the-script").await;
+    for (user, requests) in [("42", 2), ("9", 1), ("5", 1)] {
+        forwarder.reset();
+        app.count(user, "like", &format!("of-{user}")).await;
+        assert_eq!(forwarder.count(), requests, "{user}");
+    }
+}
+
 /// A target that belongs to an account is one of the member's own.
 #[tokio::test]
 async fn own_accounts_are_own_targets() {
