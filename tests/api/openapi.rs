@@ -109,15 +109,17 @@ fn bodies_have_examples_and_requests_are_closed() {
 
 /// The reference sends the examples of parameters. Those of optional parameters would narrow the response.
 #[test]
-fn parameters_of_paths_alone_have_examples() {
+fn required_parameters_alone_have_examples() {
     let mut paths = 0;
     walk("", &document().json, &mut |pointer, value| {
         // Either `ids` or `followed_by` is required.
         let (place, name) = (value["in"].as_str(), value["name"].as_str());
         if place.is_some() && name.is_some_and(|name| name != "ids") {
             let has_example = value.get("example").or(value.get("examples")).is_some();
-            assert_eq!(has_example, place == Some("path"), "{pointer}");
-            paths += usize::from(has_example);
+            let is_path = place == Some("path");
+            let is_required = place == Some("query") && value["required"] == true;
+            assert_eq!(has_example, is_path || is_required, "{pointer}");
+            paths += usize::from(is_path);
         }
     });
     assert!(paths >= 5, "only {paths}");

@@ -81,7 +81,7 @@ pub fn cases() -> Vec<Case> {
             field_errors(&[
                 (
                     "user",
-                    "is unknown; expected one of id, points, reason, undo, at, groups, event",
+                    "is unknown; expected one of id, points, reason, public_reason, undo, at, groups, event",
                 ),
                 ("id", ID),
                 ("undo", FLAG),
