@@ -199,16 +199,25 @@ pub async fn erase(
     caller.must_be_service(Scope::Admin)?;
     let (actor, now) = (caller.actor(), context.request.now);
     let deployment = context.deployment;
-    let known = accounts::read(deployment, &user).await?;
-    // Each account leaves before it is erased: its member keeps no trace of it.
-    let listed = known.list().map(|(_, account)| (account, Some(&*user)));
-    let member = known.member().map(|(_, member)| member);
-    for (user, member) in listed.chain([(&*user, member)]) {
-        if let Some(member) = member {
-            accounts::detach(deployment, user, member, actor.as_ref(), now).await?;
+    let mut users = vec![user];
+    // Each account is detached before it is erased: its member keeps no trace of it.
+    while let Some(user) = users.last() {
+        let Some(found) = erasure::erase(deployment, user, actor.as_ref(), now).await? else {
+            hiding::erase(context, user).await?;
+            users.pop();
+            continue;
+        };
+        let member = found.member().map(|(_, member)| (user.as_str(), member));
+        let listed = found.list().map(|(_, account)| (account, user.as_str()));
+        let mut detached = Vec::new();
+        for (account, member) in member.into_iter().chain(listed) {
+            let detach = accounts::detach(deployment, account, member, actor.as_ref(), now);
+            // A join that has ended in between leaves a user in the list who is no account.
+            if detach.await? && account != user.as_str() {
+                detached.push(account.to_owned());
+            }
         }
-        erasure::erase(deployment, user, actor.as_ref(), now).await?;
-        hiding::erase(context, user).await?;
+        users.extend(detached);
     }
     Ok(Response::no_content())
 }

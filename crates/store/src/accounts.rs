@@ -43,10 +43,11 @@ pub async fn join(
     now: Instant,
 ) -> Result<Accounts, Error> {
     let halves = [("add", member, user), ("join", user, member)];
-    change(deployment, halves, actor, now).await
+    let (accounts, _) = change(deployment, halves, actor, now).await?;
+    Ok(accounts)
 }
 
-/// Takes back that a user is an account of a member.
+/// Takes back that a user is an account of a member. Returns whether it was one.
 ///
 /// # Errors
 ///
@@ -57,9 +58,10 @@ pub async fn detach(
     member: &str,
     actor: Option<&Actor>,
     now: Instant,
-) -> Result<Accounts, Error> {
+) -> Result<bool, Error> {
     let halves = [("detach", user, member), ("remove", member, user)];
-    change(deployment, halves, actor, now).await
+    let (_, was_account) = change(deployment, halves, actor, now).await?;
+    Ok(was_account)
 }
 
 /// Returns the keys of the script.
@@ -73,18 +75,18 @@ pub fn account_keys(keys: &Keys) -> Vec<String> {
     ]
 }
 
-/// Changes both halves. Returns the accounts of the user of the last one. If the second half is refused, an account that
+/// Changes both halves. Returns the accounts of the user of the last one, and whether the first one has detached an account. If the second half is refused, an account that
 /// the first one has added to a list leaves it again.
 async fn change(
     deployment: &Deployment,
     [first, second]: [Half<'_>; 2],
     actor: Option<&Actor>,
     now: Instant,
-) -> Result<Accounts, Error> {
+) -> Result<(Accounts, bool), Error> {
     deployment.claim().await?;
     let mut halves = vec![second, first];
     let (mut number, mut conflict, mut was_added) = (String::new(), None, false);
-    let mut accounts = Accounts::default();
+    let (mut accounts, mut was_account) = (Accounts::default(), false);
     while let Some((verb, user, other)) = halves.pop() {
         let shard = deployment.config.shard_of(user);
         let call = Command::script(&ACCOUNT, &account_keys(&deployment.keys(shard)))
@@ -103,6 +105,10 @@ async fn change(
                 was_added = true;
                 ""
             }
+            "detached" => {
+                was_account = true;
+                ""
+            }
             "full" => "A member has at most 20 accounts.",
             "account" => "One of them is an account of another member: take that back first.",
             "member" => "The account has accounts: take these back first.",
@@ -118,7 +124,9 @@ async fn change(
             .unwrap_or_default()
             .clone_into(&mut number);
     }
-    conflict.map_or(Ok(accounts), |detail| Err(Error::AccountConflict(detail)))
+    conflict.map_or(Ok((accounts, was_account)), |detail| {
+        Err(Error::AccountConflict(detail))
+    })
 }
 
 /// Checks that a user is not an account of another member, by the text of their accounts.

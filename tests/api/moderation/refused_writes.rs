@@ -142,7 +142,7 @@ impl Change {
                     .await
                     .map(|_| ())
             }
-            Self::Erase => erasure::erase(deployment, "b", None, NOW).await,
+            Self::Erase => erasure::erase(deployment, "b", None, NOW).await.map(|_| ()),
         }
     }
 

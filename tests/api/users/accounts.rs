@@ -256,6 +256,22 @@ async fn erasure_erases_accounts_and_their_links() {
     assert_eq!(ids(&app.read("/v1/ranking/all").await), ["account-1"]);
 }
 
+/// A join that ended after its first half has left a user in the list of the member who is no account.
+#[tokio::test]
+async fn erasure_spares_users_who_are_no_accounts() {
+    let app = TestApp::start();
+    join(&app, &["42"]).await;
+    app.count("5", "like", "a").await;
+    let mut store = app.store();
+    let users = store.key_of("9", "p");
+    let flags: String = store.run("HGET", &[&users, "!9"]);
+    let listed = format!("{flags} 2=5");
+    store.run::<i64>("HSET", &[&users, "!9", &listed]);
+    app.delete("/v1/users/9").await.assert_status(204);
+    assert_eq!(ids(&app.read("/v1/ranking/all").await), ["5"]);
+    assert_eq!(app.store().traces("42"), [""; 0]);
+}
+
 #[tokio::test]
 async fn members_join_by_both_tokens() {
     let app = TestApp::with(|worker| {

@@ -177,7 +177,7 @@ async fn all_standings_and_friends_send_the_key() -> TestResult {
         (
             r#"{"user":{"id":"7"},"source":"records","entries":[],"next":null}"#,
             &["why", "7", "--limit", "5", "--before", "1-F9", "--json"],
-            "GET /v1/users/7/points?limit=5&before=1-F9",
+            "GET /v1/users/7/points?refused=true&limit=5&before=1-F9",
         ),
     ] {
         let service = Service::start().await?.with_page(page);

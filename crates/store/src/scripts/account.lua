@@ -10,9 +10,10 @@
 --         rebuild
 -- Returns { schema fingerprint, {}, accounts, result }
 --         accounts  of the user, as users.lua stores them
---         result    'ok', also if nothing was to change; 'added' to the list; 'full' if the member has 20 accounts;
+--         result    'ok', also if nothing was to change; 'added' to the list; 'detached' from the member; 'full' if the member has 20 accounts;
 --                   'account' if the user is an account of another member, or the member is one; 'member' if the
---                   account has accounts. Only 'ok' and 'added' have changed anything.
+--                   account has accounts. The first three alone
+--                   have changed anything.
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
 -- State   Numbers of accounts are not given again: a member without accounts keeps the last one. 'join' and 'detach' are in
 --         the audit log and the journal, of the account. Nothing expires.
@@ -67,7 +68,7 @@ local function change()
 end
 
 local after, refusal = change()
-local result = verb == 'add' and not is_listed and 'added' or 'ok'
+local result = verb == 'add' and not is_listed and 'added' or verb == 'detach' and after ~= before and 'detached' or 'ok'
 if after and after ~= before then
   local id
   if verb == 'join' then

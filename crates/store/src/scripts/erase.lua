@@ -9,6 +9,8 @@
 --         6 '1' to write a tombstone                   7 integer: names of the index whose keys to return
 -- Returns { schema fingerprint, keys, '' }
 --         keys    the first ones that settle.lua needs
+--         { schema fingerprint, {}, accounts } if the user is an account or has some, which are to be detached first: nothing
+--         was changed
 --         { schema fingerprint, keys } if an earlier erasure is pending, and there is more to erase since:
 --         nothing was changed, call again after it
 --         { stored fingerprint } if it has other settings, or if a change is incomplete: nothing was changed
@@ -23,7 +25,10 @@ if not read_lines() or is_incomplete() then
 end
 local user, outbox, names = ARGV[3], ARGV[5] == '1' and KEYS[5] or nil, tonumber(ARGV[7])
 check_keys(outbox)
-local _, subject = read_flags(user)
+local _, subject, accounts = read_flags(user)
+if string.find(accounts, '[>=]') then
+  return { ARGV[1], {}, string.sub(accounts, 2) }
+end
 local profiles = redis.call('HEXISTS', KEYS[1], user)
 local keys, existing = {}, 0
 for i = 9, #KEYS do
