@@ -16,7 +16,7 @@ const PAGES = [
   { name: 'front-member', path: '/', member: 'wu', ready: ['#rules .rules li', 6] },
   { name: 'front-content', path: '/#content/hot', ready: ['#rules .rules li', 6] },
   { name: 'member', path: '/u/ada', ready: ['#member:not([hidden]) #targets-content li', 3] },
-  { name: 'member-own', path: '/u/ada', member: 'ada', ready: ['#member:not([hidden]) #points-content li', 5] },
+  { name: 'member-own', path: '/u/ada', member: 'ada', ready: ['#member:not([hidden]) #points-content li', 6] },
   { name: 'member-unknown', path: '/u/nobody', ready: ['#unknown:not([hidden])', 1] },
   { name: 'recap', path: '/u/ada/2026', ready: ['#facts > li', 8] },
   { name: 'try', path: '/try', member: 'wu', ready: ['#actions button', 9] },

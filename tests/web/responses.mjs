@@ -127,6 +127,16 @@ const POINTS = () => ({
     { at: iso(-2), type: 'adjustment', points: -5, undone: false },
     { at: iso(-3), type: 'activity', action: 'publish', target: TARGETS[2], points: 10, undone: false },
   ],
+  refused: [
+    {
+      date: iso(0).slice(0, 10),
+      at: iso(0, -2),
+      action: 'like',
+      reason: 'daily-cap',
+      count: 14,
+      targets: TARGETS.slice(0, 2),
+    },
+  ],
   next: null,
 })
 
@@ -167,6 +177,8 @@ function respond(url, isMember) {
       return { ...user, public_activity: true }
     case 'moderation':
       return { user, hidden: false, frozen: false }
+    case 'account':
+      return { user: { id: name }, account_of: null, accounts: [`${name}.blog`] }
     case 'standings':
       return isMember ? { user, standings: placesOf(name) } : undefined
     case 'points':
