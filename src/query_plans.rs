@@ -351,36 +351,47 @@ fn literals(source: &str) -> Vec<String> {
 
 /// Explains statements on the tables of the migrations: pairs of a statement and the steps of its plan.
 fn plans(statements: &BTreeSet<String>) -> Vec<(String, Vec<String>)> {
-    let mut schema = String::new();
-    for folder in ["archive", "journal"] {
-        let files = fs::read_dir(root().join("migrations").join(folder)).unwrap();
-        let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-        files.sort();
-        for file in files {
-            schema += &fs::read_to_string(file).unwrap();
-        }
-    }
     let script = "const { DatabaseSync } = require('node:sqlite')
         const { schema, statements } = JSON.parse(require('fs').readFileSync(0, 'utf8'))
         const database = new DatabaseSync(':memory:')
         database.exec(schema)
         const plan = (sql) => database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all().map(({ detail }) => detail)
         console.log(JSON.stringify(statements.map((sql) => [sql, plan(sql)])))";
+    let input = json!({"schema": schema(&["archive", "journal"]), "statements": statements});
+    serde_json::from_value(run_node(script, &input)).unwrap()
+}
+
+/// Returns the statements of the migrations of some databases, in their order.
+pub(crate) fn schema(databases: &[&str]) -> String {
+    let mut schema = String::new();
+    for database in databases {
+        let files = fs::read_dir(root().join("migrations").join(database)).unwrap();
+        let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        files.sort();
+        for file in files {
+            schema += &fs::read_to_string(file).unwrap();
+        }
+    }
+    schema
+}
+
+/// Runs a script in Node.js, which has SQLite. It reads its input from standard input. Returns what it writes.
+pub(crate) fn run_node(script: &str, input: &Value) -> Value {
     let mut node = Command::new(npm("node"))
         .args(["--no-warnings", "-e", script])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let input = json!({"schema": schema, "statements": statements}).to_string();
+    let input = input.to_string();
     node.stdin
         .take()
         .unwrap()
         .write_all(input.as_bytes())
         .unwrap();
     let output = node.wait_with_output().unwrap();
-    let plans: Value = serde_json::from_slice(&output.stdout).unwrap();
-    serde_json::from_value(plans).unwrap()
+    assert!(output.status.success());
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]

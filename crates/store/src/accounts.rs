@@ -75,8 +75,8 @@ pub fn account_keys(keys: &Keys) -> Vec<String> {
     ]
 }
 
-/// Changes both halves. Returns the accounts of the user of the last one, and whether the first one has detached an account. If the second half is refused, an account that
-/// the first one has added to a list leaves it again.
+/// Changes both halves. Returns the accounts of the user of the last one, and whether the first one has detached an
+/// account. If the second half is refused, an account that the first one has added to a list leaves it again.
 async fn change(
     deployment: &Deployment,
     [first, second]: [Half<'_>; 2],

@@ -1,15 +1,12 @@
 //! The SQL on SQLite, compared with an evaluation of the rows one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::Write;
-use std::process::{Command, Stdio};
 
 use super::*;
+use crate::query_plans::{run_node, schema};
 use activity_rank_core::calendar::{Date, Utc};
 use activity_rank_core::config::Vars;
 use serde_json::{Value, json};
-use test_support::{npm, root};
 
 /// Runs the steps of each scenario: arrays of statements, as text and values. A step repeats while its last statement
 /// returns 1.
@@ -28,29 +25,8 @@ const SCRIPT: &str = "const { DatabaseSync } = require('node:sqlite')
 
 /// Runs scenarios on databases of their own. Returns the rows of the last statement of each.
 fn run(scenarios: &[Vec<Value>]) -> Vec<Value> {
-    let folder = root().join("migrations/journal");
-    let files = fs::read_dir(folder).unwrap();
-    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-    files.sort();
-    let schema: String = files
-        .iter()
-        .map(|file| fs::read_to_string(file).unwrap())
-        .collect();
-    let mut node = Command::new(npm("node"))
-        .args(["--no-warnings", "-e", SCRIPT])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let input = json!({"schema": schema, "scenarios": scenarios}).to_string();
-    node.stdin
-        .take()
-        .unwrap()
-        .write_all(input.as_bytes())
-        .unwrap();
-    let output = node.wait_with_output().unwrap();
-    assert!(output.status.success());
-    serde_json::from_slice(&output.stdout).unwrap()
+    let input = json!({"schema": schema(&["journal"]), "scenarios": scenarios});
+    serde_json::from_value(run_node(SCRIPT, &input)).unwrap()
 }
 
 fn config() -> Config {
