@@ -159,7 +159,7 @@ async fn run(
     let stored = Command::new("HMGET")
         .arg(&keys.users())
         .arg(Keys::FINGERPRINT);
-    let mut commands = vec![stored.arg(&position_field(&deployment.config))];
+    let mut commands = vec![stored.arg(&position_field(deployment.config.shards > 1))];
     // Before the removal: entries that are removed are not found again.
     if drained.late {
         let count = Command::new("HINCRBY").arg(&keys.progress());

@@ -140,9 +140,13 @@ impl Call {
                         item.number = Some(number);
                         item.authorship = Some(authorship);
                     }
-                    Receiver::User { id, listed } => {
+                    Receiver::User {
+                        id,
+                        listed,
+                        is_checked,
+                    } => {
                         item.authors = Some(self.boards(boards(BoardKind::Authors)));
-                        if listed.is_some() {
+                        if is_checked {
                             item.list = Some(self.key(self.shard.targets_of(&id), 0));
                         }
                         item.user = Some(id);
@@ -176,18 +180,18 @@ impl Call {
         self.items.push(item);
     }
 
-    /// Appends an entry of the journal that is replayed: points of a target and of a user, each empty for none. Its number
-    /// takes the place of the id.
+    /// Appends an entry of the journal that is replayed: points of a target and of a user, each empty for none. Its number,
+    /// and its part of an entry that has become several, take the place of the id.
     pub fn push_entry(
         &mut self,
-        number: u64,
+        (number, part): (u64, u64),
         (target, user): (&str, &str),
         points: i64,
         periods: &[Period],
         date: Date,
     ) {
         let mut item = Item {
-            id: format!("{number}-0"),
+            id: format!("{number}-{part}"),
             points,
             plain: true,
             ..Item::default()
@@ -262,7 +266,7 @@ impl Unread {
         if let Some(last) = self.entries.last() {
             if config.shards > 1 {
                 let set = Command::new("HSET").arg(&keys.users());
-                commands.push(set.arg(&position_field(config)).arg(&last.id));
+                commands.push(set.arg(&position_field(config.shards > 1)).arg(&last.id));
             }
             if config.shards > 1 || was_called {
                 deployment.set_received(self.shard, &last.id);
@@ -288,7 +292,7 @@ async fn read(
         let keys = deployment.keys(*shard);
         let position = Command::new("HMGET").arg(&keys.users());
         let position = position.arg(Keys::FINGERPRINT);
-        commands.push(position.arg(&position_field(config)));
+        commands.push(position.arg(&position_field(config.shards > 1)));
         // Without a journal this reader alone removes entries, also those that an earlier run has left.
         let after = match config.bound.journal {
             true => format!("({}", deployment.received(*shard)),
@@ -549,6 +553,7 @@ mod tests {
         Receiver::User {
             id: id.to_owned(),
             listed: listed.map(str::to_owned),
+            is_checked: listed.is_some(),
         }
     }
 

@@ -64,6 +64,8 @@ pub enum Receiver {
         id: String,
         /// The target.
         listed: Option<String>,
+        /// Whether the list of the user must have the target. The list of a member lacks the targets of an account.
+        is_checked: bool,
     },
 }
 
@@ -124,7 +126,11 @@ impl Change {
                 receiver: Receiver::User {
                     id: owned("author"),
                     // Without a target the author is an account of this member.
-                    listed: Some(owned("target")).filter(|target| !target.is_empty()),
+                    listed: ["target", "listed"]
+                        .into_iter()
+                        .map(owned)
+                        .find(|id| !id.is_empty()),
+                    is_checked: !text("target").is_empty(),
                 },
                 points: text("points").parse().ok()?,
                 periods: parse_periods(text("kinds"))?,
@@ -183,6 +189,7 @@ impl Receipt {
             "" => Receiver::User {
                 id: on.unwrap_or(target).to_owned(),
                 listed: None,
+                is_checked: false,
             },
             number => Receiver::Target {
                 member: on.map_or_else(|| member(target), str::to_owned),
@@ -219,8 +226,9 @@ pub(crate) fn is_after(id: &str, other: &str) -> bool {
 
 /// Returns the field of the hash of users with the last entry of the shard's stream that all receivers have applied: with
 /// one shard the position that the script stores.
-pub(crate) fn position_field(config: &Config) -> String {
-    let name = if config.shards > 1 { "o" } else { "0" };
+#[must_use]
+pub fn position_field(has_shards: bool) -> String {
+    let name = if has_shards { "o" } else { "0" };
     format!("{}{name}", Keys::WATCHED)
 }
 
