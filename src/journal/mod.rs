@@ -14,9 +14,9 @@
 //! several shards such an entry may be drained after the erasure; the one that takes the author off the target follows
 //! it, and clears it.
 //!
-//! | field | in entries of `count`, `undo`, `adjust` |
+//! | field | in entries of `count`, `undo`, `adjust`, `refused` |
 //! |---|---|
-//! | `did` | one of these; also an undo that found nothing, because it is remembered |
+//! | `did` | one of these; also an undo that found nothing, because it is remembered. `refused` is an activity or an undo that did not count: of members with accounts, and with `JOURNAL_REFUSED` of all |
 //! | `now` | when it was processed, Unix ms |
 //! | `user`, `action` | the user and the action |
 //! | `once` | `d` per day, `s` while it stands |
@@ -30,6 +30,7 @@
 //! | `applied` | the points by which each board changed, in the order of its periods for all users and then for each group, between `/`: one number if all are equal, and nothing for an undo that found nothing. Old entries lack it |
 //! | `counted`, `gave` | of an undo: the instant and the points of the record that it undoes; empty for an undo that found nothing. Old entries lack them |
 //! | `public` | `1` if the user may read the reason of the adjustment; else absent |
+//! | `outcome`, `undo`, `gives`, `on` | of `refused`: why it did not count; `1` if it is an undo, else empty; what others would have received, as in `received`, and without the number of the registration if the script looks it up; and who or what would have received it, if that is not the target |
 //! | `account` | the number of the account of the user that sent it; only in entries of activity by an account |
 //! | `received` | with boards of content: the end of the active record, such as `2wa;17;1`, which says what others receive, or lose by an undo; empty for none, and in old entries of an undo |
 //!
@@ -58,6 +59,7 @@
 //! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua`; `recount`: `1` if this definition holds for all entries before too, empty if not. Old entries lack it. The command line writes the entry of a recount to the outbox |
 //! | `recount` | of earlier versions: the beginning of a recount of an event |
 //! | `rules` | `now`, `rules`: a recount of the shard's entries before, with what each action gives as JSON: from an instant in Unix ms, or null for all time before, `points` and `received` in smallest steps. The command line writes it to the outbox |
+//! | `accounts` | `now`, `accounts`: a recount of the entries before, which adds activity of accounts before their joins to their members, as JSON: `until`, the number of the last entry that it has read, and `changed`, the numbers of the entries that count by it and did not, or the reverse. The command line writes it to the outbox |
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user, `actor` |
 
 pub mod achievements;

@@ -33,8 +33,9 @@ mod tests {
     /// Registers of a function: gopher-lua, which Upstash's errors point to, has 200 (`maxRegisters` in its compile.go).
     /// The rest is for what comes.
     const MAX_SLOTS: u8 = 120;
-    /// Bytes of the counting script: every activity runs it. Half a kilobyte of them compares the accounts of the user.
-    const MAX_COUNT_BYTES: usize = 14 * 1024 + 512;
+    /// Bytes of the counting script: every activity runs it. A kilobyte of them compares the accounts of the user, and adds what
+    /// does not count to the journal.
+    const MAX_COUNT_BYTES: usize = 15 * 1024;
 
     /// Operations of Lua 5.1, see `lopcodes.h`.
     const GET_GLOBAL: usize = 5;

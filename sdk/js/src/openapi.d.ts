@@ -2392,7 +2392,7 @@ export interface components {
                 /** @description The id of the entry in its shard. */
                 id: string;
                 /** @enum {unknown} */
-                did: "count" | "undo" | "adjust" | "receive" | "target" | "list" | "stub" | "moderate-target" | "moderate" | "profile" | "erase" | "event" | "recount" | "rules";
+                did: "count" | "undo" | "adjust" | "receive" | "target" | "list" | "stub" | "moderate-target" | "moderate" | "profile" | "erase" | "event" | "recount" | "rules" | "account" | "accounts" | "refused";
                 /** @description When the operation was applied, in Unix milliseconds. */
                 now: string;
                 /** @description In `receive` and `target` the author; empty for none. */
@@ -2465,6 +2465,23 @@ export interface components {
                 changed?: string;
                 /** @description What each action gives since a recount of all earlier entries of the shard, as JSON: from an instant in Unix milliseconds, or `null` for all time before, `points` and `received` in the smallest unit of points. */
                 rules?: string;
+                /** @description The number of the account of the user that sent it. */
+                account?: string;
+                /** @description The member of whom the user is an account from then on; empty if it leaves. */
+                of?: string;
+                /** @description Why it did not count. */
+                outcome?: string;
+                /**
+                 * @description In `refused`, whether it is an undo.
+                 * @enum {unknown}
+                 */
+                undo?: "" | "1";
+                /** @description In `refused`, what others would have received, as in `received`; without the number of the registration if it is not known. */
+                gives?: string;
+                /** @description In `refused`, who would have received it, if that is not the target. */
+                on?: string;
+                /** @description A recount of earlier entries, by which what an account did before its join is its member's, as JSON: `until`, the number of the last entry that it has read, and `changed`, the numbers of the entries that count by it and did not, or the reverse. */
+                accounts?: string;
                 /** @description In `undo`, when the activity counted that it undoes, in Unix milliseconds; empty if nothing was undone. Old entries lack it. */
                 counted?: string;
                 /** @description In `undo`, the points that the activity had given, in the smallest unit of points; empty if nothing was undone. Old entries lack it. */

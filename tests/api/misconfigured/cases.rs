@@ -19,6 +19,7 @@ const TABLE: &str = r#"
     SNAPSHOT_MEMBERS          ["0", 100001]                must be an integer from 1 to 100000
     SETTLE_MINUTES            ["-1", 43201]                must be an integer from 0 to 43200
     REFUSED_DAYS              ["-1", 401]                  must be an integer from 0 to 400
+    JOURNAL_REFUSED           ["yes", 1]                   must be true or false
     BOARD_MAX_AGE             ["3601", 1.5]                must be an integer from 0 to 3600
     STORE_TIMEOUT_MS          ["0", 30001]                 must be an integer from 1 to 30000
     CRON_BUDGET               ["49", 1001]                 must be an integer from 50 to 1000

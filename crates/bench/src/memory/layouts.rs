@@ -71,6 +71,7 @@ pub fn write_ours(
         standings: false,
         journal: false,
         content: !boards.content.is_empty(),
+        refused: false,
         definitions: Definitions::default(),
     };
     let (mut counted, mut posts) = (0, HashSet::new());

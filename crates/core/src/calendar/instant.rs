@@ -4,7 +4,7 @@ use super::date::{Date, digits};
 use std::fmt;
 
 /// Milliseconds since 1970-01-01T00:00:00Z, without leap seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(pub i64);
 
 /// 0001-01-02T00:00:00Z: no time zone's local year is below 1 from here on.

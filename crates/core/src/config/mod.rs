@@ -83,6 +83,8 @@ pub struct Config {
     pub prefix: String,
     /// Days that activities which did not count are kept: up to 400, or 0 to delete all. `None` if there are none.
     pub refused_days: Option<u32>,
+    /// Whether the journal has activities that did not count.
+    pub journal_refused: bool,
     /// The servers that receive messages.
     pub webhooks: Webhooks,
     /// The optional bindings.
@@ -110,6 +112,7 @@ pub struct Keep {
 
 /// The name of a variable.
 const REFUSED_DAYS: &str = "REFUSED_DAYS";
+const JOURNAL_REFUSED: &str = "JOURNAL_REFUSED";
 
 const DAY_SECONDS: u64 = 86_400;
 
@@ -201,6 +204,7 @@ impl Config {
                 * 60_000,
             prefix: prefix(vars)?,
             refused_days: vars.integer(REFUSED_DAYS, 0..=400)?,
+            journal_refused: vars.boolean(JOURNAL_REFUSED)?.unwrap_or_default(),
             webhooks: Webhooks::parse(vars)?,
             bound: Bound::default(),
             shards: vars.integer("SHARDS", 1..=64)?.unwrap_or(1),
@@ -216,6 +220,7 @@ impl Config {
         let names = [
             (!self.webhooks.is_empty()).then_some(webhooks::NAME),
             self.refused_days.map(|_| REFUSED_DAYS),
+            self.journal_refused.then_some(JOURNAL_REFUSED),
         ];
         match names.into_iter().flatten().next() {
             Some(name) if !self.bound.journal => {

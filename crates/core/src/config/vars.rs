@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 32] = [
+    pub const NAMES: [&str; 33] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -40,6 +40,7 @@ impl Vars {
         "SNAPSHOT_MEMBERS",
         "SETTLE_MINUTES",
         "REFUSED_DAYS",
+        "JOURNAL_REFUSED",
         "STORE_TIMEOUT_MS",
         "CRON_BUDGET",
         "PREFIX",

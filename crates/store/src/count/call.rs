@@ -32,6 +32,8 @@ pub struct CallHeader {
     pub journal: bool,
     /// Whether others receive points by the stream of changes.
     pub content: bool,
+    /// Whether the journal has what does not count, too. It always has that of a member with accounts.
+    pub refused: bool,
     /// The definitions of events.
     pub definitions: Definitions,
 }
@@ -93,6 +95,8 @@ struct Request<'a> {
     journal: bool,
     #[serde(skip_serializing_if = "is_default")]
     content: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    refused: bool,
     #[serde(skip_serializing_if = "str::is_empty")]
     accounts: &'a str,
     /// A JSON array: the script decodes it only for new keys.
@@ -221,6 +225,7 @@ impl CallHeader {
             definitions: self.definitions.number(),
             journal: self.journal,
             content: self.content,
+            refused: self.journal && (self.refused || user.has_accounts()),
             accounts: user.accounts.text(),
             lifetimes: serde_json::to_string(&lifetimes).unwrap_or_default(),
             record_lifetime: self.lifetimes.records,

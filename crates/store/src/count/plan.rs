@@ -219,6 +219,7 @@ impl<'a> Plan<'a> {
             standings,
             journal: self.config.bound.journal,
             content: self.config.has_content(),
+            refused: self.config.journal_refused,
             definitions,
         }
     }

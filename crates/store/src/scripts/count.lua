@@ -8,6 +8,7 @@
 --         3 JSON: the call; instants in Unix ms, lifetimes in s, points in smallest steps; false, 0 and '' are left out
 --         now, today (UTC day), instant (text; now, or the original one in a rebuild)
 --         definitions (number of those of events), journal and content (readers of the stream)
+--         refused (the journal has what does not count, too)
 --         accounts (of the user, as users.lua stores them)
 --         lifetimes (JSON: of KEYS from 8 on; 0 for unlimited), record_lifetime
 --         ranked (first and last board of the standings to return), undone (histories that may have undo records, the
@@ -162,6 +163,11 @@ local function decide(first, last)
       outcomes[i] = 'stale'
     else
       outcomes[i] = (item.undo and undo or count)(item, places[item.place])
+    end
+    local outcome = outcomes[i]
+    if call.refused and type(outcome) == 'string' and outcome ~= 'nothing-to-undo' then
+      append('refused', item, places[item.place], '', '', '', 'outcome', outcome, 'undo', item.undo and '1' or '',
+        'gives', sub((item.gives or '') .. (item.followed and ';' or ''), 2), 'on', sub(item.on or '', 2))
     end
   end
   write_all()

@@ -1077,15 +1077,16 @@ class JournalKeep(TypedDict):
 
 @final
 class JournalEntry(TypedDict):
-    """One operation. All fields except `n` and `shard` are strings. Their presence depends on `did`: `count`, `undo`
-    and `adjust` have `user` and the fields from `action` to `applied`, `undo` has `counted` and `gave`, `adjust` and
-    its `undo` have `actor`, and with boards of content `count` and `undo` have `received`; `receive` has `user`,
-    `target`, `points`, `kinds`, `date`, `skipped`, `action` and `changed`; `target` has `user`, `target`, `number`,
-    `instant`, `authorship` and `json`; `list` has `user`, `listed` and `instant`; `stub` has `target`, `name` and
-    `stub`; `moderate-target` has `target`, `verb`, `reason` and `actor`; `moderate` has `user`, `hidden`, `frozen`,
-    `reason`, `changed` and `actor`; `profile` has `user`, `json` and `hidden`, and `actor` if `hidden` is not empty;
-    `erase` has `hash` and `actor`; `event` has `event`, `json`, `definitions` and `recount`; `recount` has `event`;
-    `rules` has `rules`."""
+    """One operation. All fields except `n` and `shard` are strings. Their presence depends on `did`: `count`, `undo`,
+    `adjust` and `refused` have `user` and the fields from `action` to `applied`, and of an account `account`; `refused`
+    has `outcome`, `undo`, `gives` and `on`; `undo` has `counted` and `gave`, `adjust` and its `undo` have `actor`, and
+    with boards of content `count` and `undo` have `received`; `receive` has `user`, `target`, `points`, `kinds`,
+    `date`, `skipped`, `action` and `changed`; `target` has `user`, `target`, `number`, `instant`, `authorship` and
+    `json`; `list` has `user`, `listed` and `instant`; `stub` has `target`, `name` and `stub`; `moderate-target` has
+    `target`, `verb`, `reason` and `actor`; `moderate` has `user`, `hidden`, `frozen`, `reason`, `changed` and `actor`;
+    `profile` has `user`, `json` and `hidden`, and `actor` if `hidden` is not empty; `erase` has `hash` and `actor`;
+    `event` has `event`, `json`, `definitions` and `recount`; `recount` has `event`; `rules` has `rules`; `account` has
+    `user`, `of`, `number` and `actor`; `accounts` has `accounts`."""
 
     n: int
     """Position in the journal. Numbers may be skipped."""
@@ -1107,6 +1108,9 @@ class JournalEntry(TypedDict):
         "event",
         "recount",
         "rules",
+        "account",
+        "accounts",
+        "refused",
     ]
     now: str
     """When the operation was applied, in Unix milliseconds."""
@@ -1170,6 +1174,23 @@ class JournalEntry(TypedDict):
     rules: NotRequired[str]
     """What each action gives since a recount of all earlier entries of the shard, as JSON: from an instant in Unix
     milliseconds, or `null` for all time before, `points` and `received` in the smallest unit of points."""
+    account: NotRequired[str]
+    """The number of the account of the user that sent it."""
+    of: NotRequired[str]
+    """The member of whom the user is an account from then on; empty if it leaves."""
+    outcome: NotRequired[str]
+    """Why it did not count."""
+    undo: NotRequired[Literal["", "1"]]
+    """In `refused`, whether it is an undo."""
+    gives: NotRequired[str]
+    """In `refused`, what others would have received, as in `received`; without the number of the registration if it is
+    not known."""
+    on: NotRequired[str]
+    """In `refused`, who would have received it, if that is not the target."""
+    accounts: NotRequired[str]
+    """A recount of earlier entries, by which what an account did before its join is its member's, as JSON: `until`, the
+    number of the last entry that it has read, and `changed`, the numbers of the entries that count by it and did not,
+    or the reverse."""
     counted: NotRequired[str]
     """In `undo`, when the activity counted that it undoes, in Unix milliseconds; empty if nothing was undone. Old
     entries lack it."""
