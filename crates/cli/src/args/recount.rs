@@ -6,14 +6,18 @@ use super::ReplayArgs;
 
 /// Options of `recount`.
 #[derive(Debug, Args)]
-#[command(after_help = RECOUNT_EXAMPLES, group = ArgGroup::new("what").required(true),
+#[command(after_help = RECOUNT_EXAMPLES, group = ArgGroup::new("what").required(true).multiple(true),
     group = ArgGroup::new("mode").required(true))]
 pub struct RecountArgs {
     /// Rules: a wrangler.toml, or a table of actions as TOML or JSON
     #[arg(long, value_name = "FILE", group = "what")]
     pub rules: Option<String>,
+    /// Count what accounts did before they were joined for their members, and what was sent for accounts that have left for
+    /// these; caps, cooldowns and own targets by --rules [default: the default rules]
+    #[arg(long, group = "what")]
+    pub accounts: bool,
     /// Count only this event again
-    #[arg(long, value_name = "ID", group = "what")]
+    #[arg(long, value_name = "ID", group = "what", conflicts_with_all = ["rules", "accounts"])]
     pub event: Option<String>,
     /// New definition of the event: a JSON file, as for PUT /v1/events/ID [default: the stored definition]
     #[arg(
@@ -70,7 +74,12 @@ With --event, only the board of that event changes: everything in the journal co
 definition, which may begin in the past. The event is final again at once, or when it would have
 been.
 
+With --accounts, nothing is done if no account has been joined or has left since the last such
+recount: run it once a day.
+
 Examples:
+  activity-rank recount --accounts --rules wrangler.toml --dry-run
+  activity-rank recount --accounts --rules wrangler.toml --apply --yes
   activity-rank recount --rules wrangler.toml --dry-run
   activity-rank recount --rules new.toml --dry-run --board all --board w:2026-W47 --limit 50
   activity-rank recount --rules wrangler.toml --environment production --apply

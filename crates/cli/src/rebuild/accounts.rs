@@ -1,17 +1,35 @@
-//! Restores the lists of accounts from the flags of the accounts: a list may lie on another shard than its accounts.
+//! Reads what the journal says of accounts for a recount, and restores the lists of accounts from the flags of the accounts:
+//! a list may lie on another shard than its accounts.
+
+use std::time::Duration;
 
 use activity_rank_core::account::Accounts;
+use activity_rank_core::config::Rules;
 use activity_rank_core::shard;
 use activity_rank_store::accounts::account_keys;
 use activity_rank_store::fingerprint::Stored;
 use activity_rank_store::keys::Keys;
+use activity_rank_store::outbox::OutboxEntry;
+use activity_rank_store::receive;
 use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::ACCOUNT;
+use activity_rank_store::stream::position_field;
 use serde_json::Value;
+use tokio::time::{Instant, sleep};
 
-use super::state::OwnedShard;
+use super::account::AccountRecount;
+use super::journal::{Change, Entry};
+use super::past::{Decision, Links, Past, Reader};
+use super::settings::Settings;
+use super::source::{Source, read_page};
+use super::state::{OwnedShard, Shard};
 use super::store::Cursor;
+use crate::count::count;
 use crate::failure::Failure;
+
+/// The longest time that a recount waits for receivers, and the time between two checks.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// Fields in one page of the hash of users.
 const PAGE: u32 = 1000;
@@ -61,4 +79,127 @@ async fn add(
         .number(store.now().await?)
         .args(["0", "", "add", member, account, number]);
     store.run::<Value>(command).await.map(|_| ())
+}
+
+/// The journal of all shards.
+#[derive(Clone, Copy)]
+pub struct Journals<'a> {
+    /// Where it is read.
+    pub journal: &'a Source,
+    /// The settings of the deployment.
+    pub settings: &'a Settings,
+    /// The shards.
+    pub shards: &'a [OwnedShard],
+}
+
+/// Calls a function with every entry of every shard.
+async fn read_all(journals: Journals<'_>, mut add: impl FnMut(Entry)) -> Result<(), Failure> {
+    for owned in journals.shards {
+        let (mut next, mut entries) = (Some(0), 0);
+        while let Some(after) = next {
+            let page = read_page(journals.journal, &owned.shard, journals.settings, after).await?;
+            next = page.next;
+            entries += page.entries.len() as u64;
+            page.entries.into_iter().for_each(&mut add);
+            let entries = || format!("read {} for its accounts", count(entries, "entrie"));
+            owned.shard.show_progress(entries);
+        }
+    }
+    Ok(())
+}
+
+/// Returns what a recount changes in the entries before it, and the recount.
+async fn decide(
+    journals: Journals<'_>,
+    until: u64,
+    decision: &Decision<'_>,
+) -> Result<(Past, AccountRecount), Failure> {
+    let mut links = Links::default();
+    read_all(journals, |entry| {
+        if entry.original <= until {
+            links.add(&entry);
+        }
+    })
+    .await?;
+    let mut reader = Reader::new(links, until, journals.settings.shards);
+    read_all(journals, |entry| reader.add(entry)).await?;
+    let (mut receipts, recount) = reader.decide(decision);
+    read_all(journals, |entry| receipts.add_activity(&entry)).await?;
+    read_all(journals, |entry| receipts.add(entry)).await?;
+    Ok((receipts.finish(), recount))
+}
+
+/// Waits until others have received their points: their entries follow the activities.
+async fn wait_for_receivers(shards: &[OwnedShard]) -> Result<(), Failure> {
+    let start = Instant::now();
+    for owned in shards {
+        while is_waiting(&owned.shard).await? {
+            if start.elapsed() > PATIENCE {
+                let message =
+                    "others have not received yet what activities give: run it again later";
+                return Err(Failure::Store(message.to_owned()));
+            }
+            sleep(PAUSE).await;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether the stream of a shard has entries that receivers have not read.
+async fn is_waiting(shard: &Shard) -> Result<bool, Failure> {
+    let has_shards = shard.store.shards > 1;
+    let position = Command::new("HGET").arg(&shard.keys.users());
+    let position = position.arg(&position_field(has_shards));
+    let position: Option<String> = shard.store.run(position).await?;
+    let after = format!("({}", position.as_deref().unwrap_or("0-0"));
+    let entries = Command::new("XRANGE").args([&shard.keys.outbox(), &after, "+"]);
+    let entries: Vec<(String, Vec<String>)> = shard.store.run(entries).await?;
+    let mut entries = entries.into_iter().map(|(id, words)| {
+        let pairs = words.chunks_exact(2).filter_map(|pair| match pair {
+            [name, value] => Some((name.clone(), value.clone())),
+            _ => None,
+        });
+        OutboxEntry {
+            id,
+            fields: pairs.collect(),
+        }
+    });
+    Ok(entries.any(|entry| receive::Change::decode(&entry, has_shards).is_some()))
+}
+
+/// Returns what a recount of the journal changes in the entries before it.
+///
+/// # Errors
+///
+/// As [`read_page`].
+pub async fn past(journals: Journals<'_>, recount: &AccountRecount) -> Result<Past, Failure> {
+    let decided = decide(journals, recount.until, &Decision::Recount(recount)).await?;
+    Ok(decided.0)
+}
+
+/// Decides a recount by rules; `None` if no account has been joined or has left since the last one.
+///
+/// # Errors
+///
+/// As [`read_page`].
+pub async fn recount(
+    journals: Journals<'_>,
+    rules: &Rules,
+) -> Result<Option<AccountRecount>, Failure> {
+    let (mut last, mut changed, mut recounted) = (0, 0, 0);
+    read_all(journals, |entry| {
+        last = last.max(entry.original);
+        match entry.change {
+            Change::Account { .. } => changed = changed.max(entry.original),
+            Change::Accounts(recount) => recounted = recounted.max(recount.until),
+            _ => {}
+        }
+    })
+    .await?;
+    if changed <= recounted {
+        return Ok(None);
+    }
+    wait_for_receivers(journals.shards).await?;
+    let decided = decide(journals, last, &Decision::Rules(rules)).await?;
+    Ok(Some(decided.1))
 }

@@ -241,8 +241,8 @@ impl JournalFile {
                     }
                 }
             }
-            "event" | "recount" | "rules" if entry.shard > 0 => {}
-            "event" | "recount" | "rules" => {
+            "event" | "recount" | "rules" | "accounts" if entry.shard > 0 => {}
+            "event" | "recount" | "rules" | "accounts" => {
                 parts.extend((0..shards).map(|shard| (shard, entry.clone())));
             }
             _ if !entry.user.is_empty() => parts.push((home(&entry.user), entry)),
@@ -252,6 +252,7 @@ impl JournalFile {
         }
         for (index, (shard, part)) in (0..PARTS).zip(parts) {
             pass.read.push_back(JsonEntry {
+                original: part.n,
                 n: number + index,
                 shard,
                 ..part

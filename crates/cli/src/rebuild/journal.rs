@@ -13,6 +13,7 @@ use activity_rank_store::keys::Keys;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::account::AccountRecount;
 use super::retention::Retention;
 use super::rules::RecountRules;
 use super::settings::Settings;
@@ -149,10 +150,16 @@ impl Journal {
 }
 
 /// A journal entry.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry {
     /// Number of the entry.
     pub number: u64,
+    /// The number in the journal of the service: a file may be of another deployment.
+    pub original: u64,
+    /// The number of the last entry that is complete with this one.
+    pub completes: u64,
+    /// Its place among entries of the same number.
+    pub part: u64,
     /// Shard of the change.
     pub shard: u32,
     /// Unix ms at which the change was applied.
@@ -162,10 +169,12 @@ pub struct Entry {
 }
 
 /// A change that the journal records.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the journal documents the fields")]
 pub enum Change {
     Activity(Activity),
+    /// Activity that did not count.
+    Refused(Activity),
     Receive(Receipt),
     Target(Registration),
     List {
@@ -214,13 +223,15 @@ pub enum Change {
     },
     /// A recount of all entries before, by these rules.
     Rules(RecountRules),
+    /// A recount of accounts.
+    Accounts(AccountRecount),
     /// Nothing: a recount of an event has read the entries before, or an earlier version kept the author of a deleted
     /// target.
     Nothing,
 }
 
 /// A counted activity, an undo or an adjustment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the journal documents the fields")]
 pub struct Activity {
     pub verb: Verb,
@@ -240,10 +251,16 @@ pub struct Activity {
     pub received: Option<String>,
     /// Of an undo: the instant and the points of the record that it undoes, if the entry says them.
     pub undone: Option<(Instant, i64)>,
+    /// The number of the account that sent it; empty for the user.
+    pub account: String,
+    /// Why it did not count.
+    pub refusal: Option<String>,
+    /// Of one that did not count: who would have received, if that is not the target.
+    pub on: String,
 }
 
 /// Points that a target and its author received, or that an undo took back. Each is empty for none.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the journal documents the fields")]
 pub struct Receipt {
     pub target: String,
@@ -255,10 +272,12 @@ pub struct Receipt {
     /// Positions, from 1, of the boards that were skipped because they were archived: those of the target, then those
     /// of the author.
     pub skipped: Vec<usize>,
+    /// The target of the author, if it lies on another shard.
+    pub listed: String,
 }
 
 /// The registration of a target.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the journal documents the fields")]
 pub struct Registration {
     pub target: String,
@@ -271,6 +290,20 @@ pub struct Registration {
 }
 
 impl Entry {
+    /// Returns what an entry of this number becomes.
+    #[must_use]
+    pub fn replaced(number: u64, shard: u32, applied_at: i64, change: Change) -> Self {
+        Self {
+            number,
+            original: number,
+            completes: number,
+            part: 0,
+            shard,
+            applied_at,
+            change,
+        }
+    }
+
     /// Returns the users and the members of targets whose data the entry changes. For an erasure it is the SHA-1 of the
     /// user.
     pub fn participants(&self) -> impl Iterator<Item = &str> {
@@ -285,7 +318,9 @@ impl Entry {
             Change::ModerateTarget { target, .. } => ("", target.as_str()),
             Change::Erase { hash, .. } => (hash.as_str(), ""),
             Change::Event { event, .. } => (event.as_str(), Keys::DEFINITIONS),
-            Change::Rules(_) | Change::Nothing => ("", ""),
+            Change::Refused(_) | Change::Rules(_) | Change::Accounts(_) | Change::Nothing => {
+                ("", "")
+            }
         };
         [user, target].into_iter().filter(|name| !name.is_empty())
     }
@@ -305,6 +340,7 @@ impl Entry {
                 ("target", id_of_member(target))
             }
             Change::Activity(Activity { user, .. })
+            | Change::Refused(Activity { user, .. })
             | Change::Receive(Receipt { user, .. })
             | Change::Target(Registration { user, .. })
             | Change::List { user, .. }
@@ -315,6 +351,7 @@ impl Entry {
             | Change::Erase { .. }
             | Change::Event { .. }
             | Change::Rules(_)
+            | Change::Accounts(_)
             | Change::Nothing => return Ok(()),
         };
         let home = shard::of(id, shards);
@@ -332,6 +369,9 @@ impl Entry {
 #[serde(default)]
 pub(super) struct JsonEntry {
     pub(super) n: u64,
+    /// The number in the journal of the service, if a file has given it another one.
+    #[serde(skip)]
+    pub(super) original: u64,
     pub(super) shard: u32,
     pub(super) id: String,
     pub(super) did: String,
@@ -370,6 +410,12 @@ pub(super) struct JsonEntry {
     pub(super) gave: String,
     pub(super) rules: String,
     pub(super) of: String,
+    pub(super) account: String,
+    pub(super) outcome: String,
+    pub(super) undo: String,
+    pub(super) gives: Option<String>,
+    pub(super) on: String,
+    pub(super) accounts: String,
 }
 
 impl JsonEntry {
@@ -379,6 +425,12 @@ impl JsonEntry {
         let decode = || {
             let entry = Entry {
                 number,
+                original: match self.original {
+                    0 => number,
+                    original => original,
+                },
+                completes: number,
+                part: 0,
                 shard,
                 change: self.decode_change()?,
                 applied_at: parse_number("now", &self.now)?,
@@ -394,6 +446,17 @@ impl JsonEntry {
             "count" => Change::Activity(self.decode_activity(Verb::Count)?),
             "undo" => Change::Activity(self.decode_activity(Verb::Undo)?),
             "adjust" => Change::Activity(self.decode_activity(Verb::Adjust)?),
+            "refused" => {
+                let verb = match self.undo.as_str() {
+                    "" => Verb::Count,
+                    _ => Verb::Undo,
+                };
+                Change::Refused(Activity {
+                    refusal: Some(self.outcome.clone()),
+                    received: self.gives.clone(),
+                    ..self.decode_activity(verb)?
+                })
+            }
             // It named a member for another shard.
             "receive" if user.is_empty() && target.is_empty() => Change::Nothing,
             "receive" => Change::Receive(self.decode_receipt()?),
@@ -445,6 +508,10 @@ impl JsonEntry {
                 let rules = serde_json::from_str(&self.rules);
                 Change::Rules(rules.map_err(|_| invalid_field("rules", &self.rules))?)
             }
+            "accounts" => {
+                let recount = serde_json::from_str(&self.accounts);
+                Change::Accounts(recount.map_err(|_| invalid_field("accounts", &self.accounts))?)
+            }
             other => return Err(invalid_field("did", other)),
         })
     }
@@ -494,6 +561,9 @@ impl JsonEntry {
                 .ok()
                 .map(Instant)
                 .zip(self.gave.parse().ok()),
+            account: self.account.clone(),
+            refusal: None,
+            on: self.on.clone(),
         })
     }
 
@@ -511,6 +581,7 @@ impl JsonEntry {
             },
             boards: BoardSet::for_content(self.decode_date()?, self.decode_periods()?),
             skipped: self.decode_skipped()?,
+            listed: self.listed.clone(),
         })
     }
 

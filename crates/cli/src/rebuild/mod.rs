@@ -13,7 +13,8 @@
 //! ```
 //!
 //! - [`run`], [`verify`], [`recount`]: the commands. [`session`]: what they have in common.
-//! - [`rules`]: the rules of recounts. [`event`]: the definition of a recounted event. [`preview`]: who would move.
+//! - [`rules`]: the rules of recounts. [`event`]: the definition of a recounted event. [`account`],
+//!   [`past`]: what accounts did before they were joined. [`preview`]: who would move.
 //! - [`state`]: a shard, its generations and its phase. [`purpose`]: what the run is for.
 //! - [`settings`], [`store`], [`key`]: settings, access and keys of the data.
 //! - [`journal`]: reads the journal of the service. [`mod@file`]: that of a file, for [`import`]. [`source`]: either.
@@ -23,6 +24,7 @@
 //! - [`compare`]: finds differences between both generations.
 //! - [`swap`]: lets the next generation count. [`accounts`]: restores lists of accounts.
 
+pub mod account;
 pub mod accounts;
 pub mod compare;
 pub mod event;
@@ -31,6 +33,7 @@ pub mod file;
 pub mod import;
 pub mod journal;
 pub mod key;
+pub mod past;
 pub mod plan;
 pub mod preview;
 pub mod purpose;

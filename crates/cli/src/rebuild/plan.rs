@@ -9,8 +9,9 @@
 //! Any step may be sent again after a refused write, so each is idempotent. What others received has no
 //! deduplication record: its script applies an entry once, by its number.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use activity_rank_core::account::Accounts;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::event::Definitions;
 use activity_rank_store::accounts::account_keys;
@@ -63,8 +64,8 @@ pub enum ScriptCall {
     },
     /// The script that gives others what they receive.
     Receive {
-        /// Each with the number of its entry.
-        receipts: Vec<(u64, Receipt)>,
+        /// Each with number and part of its entry.
+        receipts: Vec<((u64, u64), Receipt)>,
         /// Time of the change, Unix ms.
         then: i64,
     },
@@ -233,6 +234,7 @@ impl Step {
                     standings: false,
                     journal: false,
                     content: false,
+                    refused: false,
                     definitions: definitions.clone(),
                 };
                 let call = header.encode(operations);
@@ -448,6 +450,8 @@ pub struct Planner {
     archived: Option<Vec<String>>,
     /// The definitions by which the current entry counts in events.
     definitions: Definitions,
+    /// The accounts of users, as the shadow's flags have them.
+    accounts: HashMap<String, Accounts>,
     /// The recounts of events: number of the entry, event and line of its definition.
     event_recounts: Vec<(u64, String, String)>,
     open: Option<OpenCall>,
@@ -462,7 +466,8 @@ struct OpenCall {
     entries: u64,
     /// The consecutive operations of each user.
     operations: Vec<UserOperations>,
-    receipts: Vec<(u64, Receipt)>,
+    /// Each with number and part of its entry.
+    receipts: Vec<((u64, u64), Receipt)>,
     /// The events that were open.
     events: Vec<String>,
     definitions: Definitions,
@@ -496,6 +501,7 @@ impl Planner {
             registrations: 0,
             archived: None,
             definitions: Definitions::default(),
+            accounts: HashMap::new(),
             event_recounts: Vec::new(),
             open: None,
             steps: Vec::new(),
@@ -522,16 +528,34 @@ impl Planner {
                 self.keep_number(&registration.number);
                 self.users.add_stored(&registration.user);
             }
+            Change::Account {
+                user, of, account, ..
+            } => {
+                self.users.add_stored(user);
+                self.set_account(user, of, account);
+            }
             Change::List { user, .. }
-            | Change::Account { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => self.users.add_stored(user),
             Change::Event { definitions, .. } => self.definitions = definitions.clone(),
             Change::ModerateTarget { .. }
             | Change::Erase { .. }
+            | Change::Refused(_)
             | Change::Rules(_)
+            | Change::Accounts(_)
             | Change::Nothing => {}
         }
+    }
+
+    /// Records of whom a user is an account; an empty member for none.
+    fn set_account(&mut self, user: &str, member: &str, account: &str) {
+        match member {
+            "" => self.accounts.remove(user),
+            member => {
+                let accounts = Accounts::new(&format!(">{account} {member}"));
+                self.accounts.insert(user.to_owned(), accounts)
+            }
+        };
     }
 
     /// Records a recount of an event: the line of its definition holds for all entries before.
@@ -574,10 +598,13 @@ impl Planner {
 
     /// Adds the steps of an entry other than an erasure and the moderation of a target.
     pub fn add(&mut self, entry: Entry) {
-        let (number, then) = (entry.number, entry.applied_at);
+        let (number, then) = (entry.completes, entry.applied_at);
         let (script, user) = match entry.change {
             Change::Activity(activity) => return self.count(number, then, activity),
-            Change::Receive(receipt) => return self.receive(number, then, receipt),
+            Change::Receive(receipt) => {
+                let id = (entry.number, entry.part);
+                return self.receive((id, number), then, receipt);
+            }
             Change::Target(registration) => return self.register(number, registration),
             Change::List {
                 user,
@@ -599,6 +626,7 @@ impl Planner {
                 self.close();
                 self.users.add(&user);
                 self.store_users();
+                self.set_account(&user, &of, &account);
                 return self.steps.push(Step {
                     entry: Some(number),
                     entries: 1,
@@ -639,8 +667,11 @@ impl Planner {
                 };
                 (script, user)
             }
+            Change::Refused(_) if self.open.is_some() => {
+                return self.complete_with(number, Vec::new());
+            }
             // A recount holds for the entries before, and changes nothing itself.
-            Change::Rules(_) | Change::Nothing => {
+            Change::Refused(_) | Change::Rules(_) | Change::Accounts(_) | Change::Nothing => {
                 let step = Step::command("EXISTS", self.keys.users(), Vec::new());
                 return self.complete_with(number, vec![step]);
             }
@@ -754,9 +785,10 @@ impl Planner {
         }
     }
 
-    fn receive(&mut self, entry: u64, then: i64, mut receipt: Receipt) {
+    /// Adds what others receive by an entry with this number and part, and the number of the last one that is complete with it.
+    fn receive(&mut self, (id, completes): ((u64, u64), u64), then: i64, mut receipt: Receipt) {
         if let Some((action, at)) = &receipt.activity
-            && let Some(given) = self.recounts.given(entry, action, *at)
+            && let Some(given) = self.recounts.given(id.0, action, *at)
         {
             receipt.points = receipt.points.signum() * given.received;
         }
@@ -766,8 +798,8 @@ impl Planner {
             .expired_boards(&boards, then, &self.retention, &self.keys);
         let archived = boards.archived();
         self.users.add(&receipt.user);
-        let open = self.open_call(entry, then, expired, archived);
-        open.receipts.push((entry, receipt));
+        let open = self.open_call(completes, then, expired, archived);
+        open.receipts.push((id, receipt));
     }
 
     fn register(&mut self, entry: u64, registration: Registration) {
@@ -902,7 +934,11 @@ impl Planner {
         if !receipts.is_empty() {
             calls.push(ScriptCall::Receive { receipts, then });
         }
-        for operations in open.operations {
+        for mut operations in open.operations {
+            // After an account was detached, its activity counts for the account itself.
+            if let Some(accounts) = self.accounts.get(&operations.user) {
+                operations.accounts.clone_from(accounts);
+            }
             calls.push(ScriptCall::Count {
                 operations,
                 then,

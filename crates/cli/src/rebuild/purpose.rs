@@ -1,5 +1,6 @@
 //! What a run is for, as its state says: no run continues what was written for another purpose.
 
+use super::account::AccountRecount;
 use super::event::EventRecount;
 use super::rules::RecountRules;
 
@@ -15,6 +16,9 @@ pub enum Purpose {
     /// The import of a journal, with what identifies the file.
     Import(String),
 }
+
+/// Begins the stored text of a recount of accounts.
+const ACCOUNTS: &str = "accounts ";
 
 /// Begins the stored text of an import.
 pub const IMPORT: &str = "import ";
@@ -54,6 +58,8 @@ pub enum Recount {
     Rules(RecountRules),
     /// The activities of an event.
     Event(EventRecount),
+    /// The activity of accounts before their joins.
+    Accounts(AccountRecount),
 }
 
 impl Recount {
@@ -63,6 +69,10 @@ impl Recount {
         match self {
             Self::Rules(rules) => serde_json::to_string(rules).unwrap_or_default(),
             Self::Event(recount) => recount.stored(),
+            Self::Accounts(recount) => {
+                let json = serde_json::to_string(recount).unwrap_or_default();
+                format!("{ACCOUNTS}{json}")
+            }
         }
     }
 
@@ -72,6 +82,10 @@ impl Recount {
         match self {
             Self::Rules(_) => (stored == self.stored()).then(|| self.clone()),
             Self::Event(recount) => recount.begun(stored).map(Self::Event),
+            Self::Accounts(_) => {
+                let recount = serde_json::from_str(stored.strip_prefix(ACCOUNTS)?);
+                recount.ok().map(Self::Accounts)
+            }
         }
     }
 
@@ -85,6 +99,9 @@ impl Recount {
             }
             Self::Event(_) => {
                 "What caps and cooldowns refused at the time is not in the journal and stays refused."
+            }
+            Self::Accounts(_) => {
+                "What was refused before a join is in the journal with JOURNAL_REFUSED alone; else it stays refused."
             }
         }
     }

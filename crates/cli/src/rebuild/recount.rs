@@ -11,12 +11,14 @@ use std::slice;
 use activity_rank_core::score::Layout;
 use tokio::time::Instant;
 
+use super::account::AccountRecount;
+use super::accounts;
 use super::compare::Comparison;
 use super::event::EventRecount;
 use super::preview::{Preview, PreviewedBoard, Standings};
 use super::purpose::{Purpose, Recount};
 use super::replay::{Replay, format_throughput};
-use super::rules::RecountRules;
+use super::rules::{self, RecountRules};
 use super::run::{RunOptions, print_data_loss, run_session};
 use super::session::Session;
 use super::settings::Settings;
@@ -38,10 +40,11 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
     };
     let read = |settings: &Settings| match &event {
         Some(event) => Ok(Recount::Event(event.clone())),
+        None if args.accounts => Ok(Recount::Accounts(AccountRecount::default())),
         None => {
             let file = args.rules.as_deref().unwrap_or_default();
-            let rules = RecountRules::read(file, args.environment.as_deref(), settings);
-            rules.map(Recount::Rules)
+            let rules = rules::read(file, args.environment.as_deref(), settings)?;
+            Ok(Recount::Rules(RecountRules::from(&rules)))
         }
     };
     if args.dry_run {
@@ -62,6 +65,9 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
         if print_data_loss(&session, &comparison)? {
             return reject(&mut session).await;
         }
+        let Some(recount) = interruptible(decided(&session, args, recount)).await? else {
+            return nothing_to_do(&mut session).await;
+        };
         session.restart(Purpose::Recount(recount)).await?;
     }
     let options = RunOptions {
@@ -69,6 +75,33 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
         json: args.json,
     };
     run_session(&mut session, options, start).await
+}
+
+/// Returns a recount with what it decides by the journal; `None` if it would change nothing.
+async fn decided(
+    session: &Session,
+    args: &RecountArgs,
+    recount: Recount,
+) -> Result<Option<Recount>, Failure> {
+    if !args.accounts {
+        return Ok(Some(recount));
+    }
+    let rules = match &args.rules {
+        Some(file) => rules::read(file, args.environment.as_deref(), &session.settings)?,
+        None => rules::defaults(&session.settings)?,
+    };
+    let recount = accounts::recount(session.journals(), &rules).await?;
+    Ok(recount.map(Recount::Accounts))
+}
+
+/// Ends a recount of accounts that are recounted already.
+async fn nothing_to_do(session: &mut Session) -> Result<ExitCode, Failure> {
+    session.drop_written().await?;
+    session.finish_progress();
+    Screen::print(
+        "nothing to recount: no account has been joined or has left since the last recount",
+    )?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Ends a run that would lose data.
@@ -163,8 +196,15 @@ async fn preview(
     if print_data_loss(&session, &comparison)? {
         return reject(&mut session).await;
     }
+    let recount = match recount {
+        Some(recount) => decided(&session, args, recount).await?,
+        None => None,
+    };
+    let Some(recount) = recount else {
+        return nothing_to_do(&mut session).await;
+    };
     session.restart(Purpose::Preview).await?;
-    session.recount = recount;
+    session.set_recount(Some(recount));
     let (mut after, mut entries) = (Standings::default(), 0);
     for (owned, last) in session.shards.iter().zip(last) {
         let mut replay = Replay::resume(&session, owned).await?;

@@ -1,8 +1,8 @@
 //! Replays the journal of a shard into the next generation: plans each page and applies it in batches.
 
 use std::collections::{HashSet, VecDeque};
+use std::rc::Rc;
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use activity_rank_core::content::StoredTarget;
 use activity_rank_store::fingerprint::pending_changes;
@@ -14,18 +14,19 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::account::AccountRecount;
 use super::journal::{Change, Entry, Page};
+use super::past::Past;
 use super::plan::{AllBoardsScript, CallContext, Planner, Step};
 use super::purpose::Recount;
 use super::session::Session;
 use super::settings::Settings;
-use super::source::Source;
-use super::state::{OwnedShard, Shard, State, lost_ownership, settings_changed};
+use super::source::{Source, read_page};
+use super::state::{OwnedShard, Shard, State, lost_ownership};
 use super::store::script;
 use crate::count::count;
 use crate::failure::Failure;
 use crate::printable::printable;
-use crate::request_error::RequestError;
 
 /// Approximate size of a request; the last step may exceed it.
 const REQUEST_BYTES: usize = 256 * 1024;
@@ -64,6 +65,8 @@ static REPLAY: LazyLock<Script> = LazyLock::new(|| {
 /// The replay of a shard's journal.
 pub struct Replay {
     journal: Source,
+    /// The changes of the last recount of accounts.
+    past: Option<Rc<Past>>,
     applier: Applier,
     settings: Settings,
     start: Instant,
@@ -83,12 +86,16 @@ impl Replay {
         let applied = state.entry;
         let store = &shard.store;
         let shadow = shard.written.clone();
-        let planner = Planner::new(shadow, session.retention, store.shard, store.shards);
+        let planner = || {
+            let shadow = shadow.clone();
+            Planner::new(shadow, session.retention, store.shard, store.shards)
+        };
         let mut replay = Self {
             journal: session.journal.clone(),
+            past: session.past(None).await?,
             settings: session.settings.clone(),
             applier: Applier {
-                planner,
+                planner: planner(),
                 state,
                 entries: 0,
                 changed: HashSet::new(),
@@ -96,9 +103,34 @@ impl Replay {
             start: Instant::now(),
             last: u64::MAX,
         };
-        let (planner, mut next) = (&mut replay.applier.planner, Some(0));
+        if let Some(recount) = replay.read_recounts(shard, applied).await? {
+            replay.past = session.past(Some(recount)).await?;
+            replay.applier.planner = planner();
+            replay.read_recounts(shard, applied).await?;
+        }
+        let planner = &mut replay.applier.planner;
+        match &session.recount {
+            Some(Recount::Rules(rules)) => planner.recounts.0.push((u64::MAX, rules.clone())),
+            Some(Recount::Event(recount)) => {
+                planner.add_recount(u64::MAX, &recount.event, &recount.line);
+            }
+            Some(Recount::Accounts(_)) | None => {}
+        }
+        planner.begin_events(applied);
+        Ok(replay)
+    }
+
+    /// Reads the recounts of the journal, and the expiries and users of applied entries. Returns a recount of accounts that
+    /// is later than the known one: the entries before it become others.
+    async fn read_recounts(
+        &mut self,
+        shard: &Shard,
+        applied: u64,
+    ) -> Result<Option<AccountRecount>, Failure> {
+        let (mut next, mut accounts) = (Some(0), None::<AccountRecount>);
         while let Some(after) = next {
-            let page = read_page(&replay.journal, shard, &replay.settings, after).await?;
+            let page = self.page(shard, after).await?;
+            let planner = &mut self.applier.planner;
             for entry in page.entries {
                 if entry.number <= applied {
                     planner.skip(&entry);
@@ -115,20 +147,14 @@ impl Replay {
                             planner.add_recount(entry.number, &event, line);
                         }
                     }
+                    Change::Accounts(recount) => accounts = Some(recount),
                     _ => {}
                 }
             }
             next = page.next;
         }
-        match &session.recount {
-            Some(Recount::Rules(rules)) => planner.recounts.0.push((u64::MAX, rules.clone())),
-            Some(Recount::Event(recount)) => {
-                planner.add_recount(u64::MAX, &recount.event, &recount.line);
-            }
-            None => {}
-        }
-        planner.begin_events(applied);
-        Ok(replay)
+        let known = self.past.as_ref().map(|past| past.until());
+        Ok(accounts.filter(|recount| known.is_none_or(|known| known < recount.until)))
     }
 
     /// Returns the number of the last entry that is applied.
@@ -179,13 +205,15 @@ impl Replay {
             let next_page = read_page(&self.journal, shard, &self.settings, next);
             let (next_page, applied) = tokio::join!(next_page, self.applier.apply(shard, entries));
             applied?;
-            page = next_page?;
+            page = replaced(self.past.as_deref(), shard, next, next_page?);
             self.show_progress(shard, until);
         }
     }
 
     async fn page(&self, shard: &Shard, after: u64) -> Result<Page, Failure> {
-        read_page(&self.journal, shard, &self.settings, after).await
+        let page = read_page(&self.journal, shard, &self.settings, after);
+        page.await
+            .map(|page| replaced(self.past.as_deref(), shard, after, page))
     }
 
     fn show_progress(&self, shard: &Shard, until: Option<i64>) {
@@ -200,25 +228,12 @@ impl Replay {
     }
 }
 
-/// Reads a page of a shard's journal and checks that the service's settings are still the same.
-async fn read_page(
-    journal: &Source,
-    shard: &Shard,
-    settings: &Settings,
-    after: u64,
-) -> Result<Page, Failure> {
-    let store = &shard.store;
-    let notify = |error: &RequestError, wait: Duration| {
-        store.progress.retrying(&error.to_string(), wait);
-    };
-    let page = journal.page(store.shard, after, notify).await?;
-    if page.settings == *settings && page.prefix == store.prefix {
-        return Ok(page);
+/// Returns a page after a recount of accounts.
+fn replaced(past: Option<&Past>, shard: &Shard, after: u64, mut page: Page) -> Page {
+    if let Some(past) = past {
+        past.replace(shard.store.shard, after, page.next, &mut page.entries);
     }
-    Err(settings_changed(
-        &format!("{} {}", store.prefix, settings.stamp),
-        &format!("{} {}", page.prefix, page.settings.stamp),
-    ))
+    page
 }
 
 /// Formats the number of applied entries, the duration and the rate.
@@ -272,7 +287,7 @@ impl Applier {
         for entry in entries.into_iter().filter(|entry| entry.number > position) {
             let participants = entry.participants().map(str::to_owned);
             self.changed.extend(participants);
-            let (number, then) = (entry.number, entry.applied_at);
+            let (number, then) = (entry.completes, entry.applied_at);
             match entry.change {
                 Change::Erase { hash, actor } => {
                     // The user may be new in a step that is not applied yet.
@@ -305,7 +320,9 @@ impl Applier {
                 | Change::Account { .. }
                 | Change::Moderate { .. }
                 | Change::Profile { .. }
+                | Change::Refused(_)
                 | Change::Rules(_)
+                | Change::Accounts(_)
                 | Change::Nothing => self.planner.add(entry),
             }
         }

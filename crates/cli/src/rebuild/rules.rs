@@ -48,24 +48,6 @@ impl Recounts {
 }
 
 impl RecountRules {
-    /// Reads the rules of a file for a deployment.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure`] if the file cannot be read, or has no valid rules.
-    pub fn read(
-        file: &str,
-        environment: Option<&str>,
-        settings: &Settings,
-    ) -> Result<Self, Failure> {
-        let text = fs::read_to_string(file).map_err(|cause| Failure::File {
-            name: file.to_owned(),
-            cause,
-        })?;
-        let rules = find_rules(&text, environment).and_then(|rules| parse(rules, settings));
-        rules.map_err(|error| Failure::Usage(format!("{file}: {error}")))
-    }
-
     fn given(&self, action: &str, at: Instant) -> Option<Given> {
         let mut rules = self.0.get(action)?.iter().rev();
         let current = rules.find(|(from, _)| from.is_none_or(|from| from <= at.0));
@@ -88,6 +70,29 @@ impl From<&Rules> for RecountRules {
         };
         Self(rules.actions().map(dated).collect())
     }
+}
+
+/// Reads the rules of a file for a deployment.
+///
+/// # Errors
+///
+/// [`Failure`] if the file cannot be read, or has no valid rules.
+pub fn read(file: &str, environment: Option<&str>, settings: &Settings) -> Result<Rules, Failure> {
+    let text = fs::read_to_string(file).map_err(|cause| Failure::File {
+        name: file.to_owned(),
+        cause,
+    })?;
+    let rules = find_rules(&text, environment).and_then(|rules| parse(rules, settings));
+    rules.map_err(|error| Failure::Usage(format!("{file}: {error}")))
+}
+
+/// Returns the default rules of a deployment.
+///
+/// # Errors
+///
+/// [`Failure::Usage`] if its time zone is unknown.
+pub fn defaults(settings: &Settings) -> Result<Rules, Failure> {
+    parse(Value::Object(Map::new()), settings).map_err(Failure::Usage)
 }
 
 /// Returns the value of `RULES` in a text: the variable of a wrangler.toml, or the whole text.
@@ -141,12 +146,12 @@ pub fn calendar(timezone: &str) -> Result<Calendar, String> {
     Ok(Calendar::new(timezone, Box::new(JiffZone(zone))))
 }
 
-fn parse(rules: Value, settings: &Settings) -> Result<RecountRules, String> {
+fn parse(rules: Value, settings: &Settings) -> Result<Rules, String> {
     let calendar = calendar(&settings.timezone)?;
     let vars = Vars::new(Map::from_iter([(RULES.to_owned(), rules)]));
     let start_of = |date| Ok(calendar.start_of(date));
     match Rules::parse(&vars, settings.layout, &start_of) {
-        Ok(rules) => Ok(RecountRules::from(&rules)),
+        Ok(rules) => Ok(rules),
         Err(Error::Misconfigured(_, remedy)) => Err(remedy),
         Err(error) => Err(format!("{error:?}")),
     }
@@ -178,7 +183,7 @@ mod tests {
     }
 
     fn read(text: &str, environment: Option<&str>) -> Result<RecountRules, String> {
-        parse(find_rules(text, environment)?, &settings())
+        parse(find_rules(text, environment)?, &settings()).map(|rules| RecountRules::from(&rules))
     }
 
     fn points(rules: &RecountRules, action: &str, at: &str) -> Option<i64> {

@@ -1,12 +1,16 @@
 //! A run of `rebuild`, `verify`, `recount` or `import --rebuild`: it owns all shards of a deployment.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use activity_rank_store::keys::{FIRST_GENERATION, KeyKind, Keys};
 use activity_rank_store::redis::Command;
 
+use super::account::AccountRecount;
+use super::accounts::{self, Journals};
 use super::file::JournalFile;
 use super::journal::{Journal, Page};
+use super::past::Past;
 use super::purpose::{IMPORT, Purpose, Recount};
 use super::retention::Retention;
 use super::settings::Settings;
@@ -33,6 +37,8 @@ pub struct Session {
     pub purpose: Purpose,
     /// How the journal is counted again.
     pub recount: Option<Recount>,
+    /// The changes of the last recount of accounts.
+    past: RefCell<Option<Rc<Past>>>,
     store: Store,
 }
 
@@ -100,6 +106,7 @@ impl Session {
             settings,
             shards: owned,
             recount: purpose.recount().cloned(),
+            past: RefCell::default(),
             purpose,
             store,
         })
@@ -149,6 +156,7 @@ impl Session {
             settings,
             shards: owned,
             recount: None,
+            past: RefCell::default(),
             purpose,
             store,
         })
@@ -238,6 +246,45 @@ impl Session {
         compared
     }
 
+    /// Returns what the recount of accounts changes that this run makes, or the last one of the journal as far as it is
+    /// known: `found` or an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if the journal cannot be read.
+    pub async fn past(&self, found: Option<AccountRecount>) -> Result<Option<Rc<Past>>, Failure> {
+        let recount = match &self.recount {
+            Some(Recount::Accounts(recount)) => Some(recount.clone()),
+            Some(_) | None => found,
+        };
+        let known = self.past.borrow().clone();
+        let until = known.as_ref().map(|past| past.until());
+        let Some(recount) =
+            recount.filter(|recount| until.is_none_or(|until| until < recount.until))
+        else {
+            return Ok(known);
+        };
+        let past = Rc::new(accounts::past(self.journals(), &recount).await?);
+        *self.past.borrow_mut() = Some(past.clone());
+        Ok(Some(past))
+    }
+
+    /// Returns the journal of all shards.
+    #[must_use]
+    pub fn journals(&self) -> Journals<'_> {
+        Journals {
+            journal: &self.journal,
+            settings: &self.settings,
+            shards: &self.shards,
+        }
+    }
+
+    /// Has the run count the journal again.
+    pub fn set_recount(&mut self, recount: Option<Recount>) {
+        self.recount = recount;
+        self.past.take();
+    }
+
     /// Deletes what the run has written on all shards and begins anew.
     ///
     /// # Errors
@@ -249,7 +296,7 @@ impl Session {
             let (store, started_at) = (owned.shard.store.clone(), owned.shard.started_at);
             *owned = OwnedShard::acquire(store, &self.settings, &purpose, started_at).await?;
         }
-        self.recount = purpose.recount().cloned();
+        self.set_recount(purpose.recount().cloned());
         self.purpose = purpose;
         Ok(())
     }

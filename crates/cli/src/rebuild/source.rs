@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use super::file::JournalFile;
 use super::journal::{Journal, Page};
+use super::settings::Settings;
+use super::state::{Shard, settings_changed};
 use crate::failure::Failure;
 use crate::request_error::RequestError;
 
@@ -35,4 +37,29 @@ impl Source {
             Self::File(file) => file.page(shard, after),
         }
     }
+}
+
+/// Reads a page of a shard's journal and checks that the service's settings are still the same.
+///
+/// # Errors
+///
+/// As [`Source::page`], and if the settings have changed.
+pub async fn read_page(
+    journal: &Source,
+    shard: &Shard,
+    settings: &Settings,
+    after: u64,
+) -> Result<Page, Failure> {
+    let store = &shard.store;
+    let notify = |error: &RequestError, wait: Duration| {
+        store.progress.retrying(&error.to_string(), wait);
+    };
+    let page = journal.page(store.shard, after, notify).await?;
+    if page.settings == *settings && page.prefix == store.prefix {
+        return Ok(page);
+    }
+    Err(settings_changed(
+        &format!("{} {}", store.prefix, settings.stamp),
+        &format!("{} {}", page.prefix, page.settings.stamp),
+    ))
 }

@@ -12,7 +12,7 @@
 --         8.. for each restored flag: field, value as compared, and value to store, as in restore.lua
 -- Returns 'swapped', also if it was before; 'lost' if another run owns the rebuild; { fingerprint } if another one is
 --         stored; or the id of the last entry of the stream: then nothing was changed but the fingerprint with a pause
--- State   The rules of a recount, or the definition of its event, become an entry of the stream. The jobs have completed
+-- State   The rules of a recount, the definition of its event, or what one of accounts has decided, become an entry of the stream. The jobs have completed
 --         nothing on the new generation. If the store refuses a write after that counts, the next call does the rest.
 -- Example EVAL text 16 {ar:0}r {ar:0}p {ar:0}o {ar:0}j {ar:0}c {ar:0}a {ar:0}1t {ar:0}2t {ar:0}l {ar:0}n {ar:0}w {ar:0}2l
 --         {ar:0}2n {ar:0}2w {ar:0}2p {ar:0}v 7f3a 'v4 generation=1 ...' 'v4 generation=2 ...' 1795132800000-0 '' 1795132800000 ''
@@ -90,6 +90,8 @@ local function replace()
       definitions, 'recount', '1')
   elseif string.find(purpose, '^{') then
     id = redis.call('XADD', KEYS[3], '*', 'did', 'rules', 'now', ARGV[6], 'rules', purpose)
+  elseif string.find(purpose, '^accounts ') then
+    id = redis.call('XADD', KEYS[3], '*', 'did', 'accounts', 'now', ARGV[6], 'accounts', string.sub(purpose, 10))
   end
   local reply = redis.pcall('HSET', KEYS[2], unpack(fields))
   if type(reply) == 'table' then

@@ -148,7 +148,7 @@ fn phases(app: &JournalApp) -> RedisResult<BTreeSet<String>> {
 }
 
 /// Kills a rebuild before or after a random request. Returns whether it completed earlier.
-fn run_and_kill(
+pub fn run_and_kill(
     app: &JournalApp,
     forwarder: &Forwarder,
     random: &mut Random,

@@ -20,6 +20,7 @@ mod interruption;
 mod journal_app;
 mod observed;
 mod order_bits;
+mod past;
 mod random;
 mod recount;
 #[path = "../run/refusals.rs"]

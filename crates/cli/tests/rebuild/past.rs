@@ -1,0 +1,445 @@
+//! `recount --accounts`: a service whose accounts are joined late, compared with one that joined them at first, and with one
+//! that never did.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use jiff::{Timestamp, ToSpan};
+use test_support::{Forwarder, Value, WorkerBuilder, json, shards, until};
+
+use crate::TestResult;
+use crate::app::{day, noon};
+use crate::cli::{assert_verified, rebuild, run};
+use crate::interruption::run_and_kill;
+use crate::journal_app::JournalApp;
+use crate::random::Random;
+use crate::recount::RecountFile;
+
+/// Members; `p1a` and `p1b` are accounts of `p1`.
+const PERSONS: u64 = 5;
+const ACTIONS: [&str; 7] = [
+    "follow", "visit", "like", "bookmark", "comment", "publish", "wave",
+];
+/// Recounts.
+const PARTS: usize = 3;
+/// The days of the activity.
+const DAYS: i64 = 4;
+
+fn rules() -> Value {
+    json!({
+        "like": {"daily_cap": 12},
+        "comment": {"cooldown": 3600},
+        "visit": {"daily_cap": 4},
+        "wave": {"points": 1.25, "once": "standing", "undo": true, "by": "service", "cooldown": 3600},
+    })
+}
+
+fn start(shards: u32) -> JournalApp {
+    JournalApp::start(|worker: WorkerBuilder| {
+        worker
+            .var("CONTENT_PERIODS", "day,week,all")
+            .json("SHARDS", json!(shards))
+            .json("RULES", rules())
+            .json("JOURNAL_REFUSED", json!(true))
+            .var("BOARD_MAX_AGE", "0")
+    })
+}
+
+/// A request of one sender.
+fn request(random: &mut Random) -> Vec<Value> {
+    let sender = user(random);
+    let count = 1 + random.below(4);
+    (0..count).map(|_| activity(random, &sender)).collect()
+}
+
+fn user(random: &mut Random) -> String {
+    let account = random.choose(&["", "", "a", "b"]);
+    format!("p{}{account}", random.below(PERSONS + 1))
+}
+
+fn activity(random: &mut Random, sender: &str) -> Value {
+    // The journal does not have follows of an erased user.
+    let actions = match sender.starts_with(&format!("p{ERASED}")) {
+        true => &ACTIONS[1..],
+        false => &ACTIONS[..],
+    };
+    let action = random.choose(actions);
+    let target = match action {
+        "visit" => format!("/{}", random.below(6)),
+        "follow" => user(random),
+        _ => format!("t{}", random.below(10)),
+    };
+    let mut activity = json!({"user": sender, "action": action, "target": target});
+    if action != "visit" && random.below(4) == 0 {
+        activity["undo"] = json!(true);
+    }
+    if random.below(4) == 0 {
+        activity["groups"] = json!(["eu"]);
+    }
+    if random.below(3) == 0 {
+        // Within a cooldown from now, and no two the same: the instant identifies a receipt.
+        let noon: Timestamp = noon(random.below(DAYS as u64) as i64)
+            .parse()
+            .unwrap_or_default();
+        let earlier = (random.below(3_000_000) as i64).milliseconds();
+        activity["at"] = json!((noon - earlier).to_string());
+    }
+    activity
+}
+
+impl JournalApp {
+    /// Adds profiles, because unknown users do not receive, and targets of persons, of accounts and of another author.
+    async fn register_persons(&self) {
+        for user in all_users() {
+            let path = format!("/v1/users/{user}");
+            let profile = json!({"name": user});
+            self.api.put(&path, &profile).await.assert_status(200);
+        }
+        for number in 0..8 {
+            let author = match number {
+                0..=2 => format!("p{number}"),
+                3..=5 => format!("p{number}a"),
+                _ => "other".to_owned(),
+            };
+            let target = json!({"author": author});
+            let path = format!("/v1/targets/t{number}");
+            self.api.put(&path, &target).await.assert_status(200);
+        }
+    }
+
+    /// Runs a recount of accounts, and returns what it prints.
+    #[track_caller]
+    fn recount_accounts(&self, mode: &[&str]) -> Result<String, Box<dyn std::error::Error>> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("rules.json");
+        fs::write(&path, rules().to_string())?;
+        let path = path.to_str().unwrap_or_default();
+        let recount = run(
+            self,
+            &[&["recount", "--accounts", "--rules", path], mode].concat(),
+        )?;
+        assert_eq!(recount.code, Some(0), "{recount:?}");
+        Ok(recount.stdout)
+    }
+
+    /// Returns the scores of all boards by id, and the histories of these users.
+    async fn points(&self, users: &[String]) -> BTreeMap<String, Value> {
+        self.wait_for_receivers().await;
+        let mut points = BTreeMap::new();
+        let mut paths = Vec::new();
+        for days in 0..DAYS {
+            let date = day(days);
+            for period in ["day", "week", "all"] {
+                for board in ["ranking", "content", "authors"] {
+                    paths.push(format!("/v1/{board}/{period}?limit=100&date={date}"));
+                }
+                paths.push(format!(
+                    "/v1/ranking/{period}?limit=100&date={date}&group=eu"
+                ));
+            }
+        }
+        paths.push("/v1/events/season/ranking?limit=100".to_owned());
+        for path in paths {
+            let response = self.api.get(&path).await;
+            if !path.starts_with("/v1/events") {
+                response.assert_status(200);
+            }
+            let entries = response.body["entries"].as_array().into_iter().flatten();
+            let mut scores: Vec<String> = entries
+                .map(|entry| {
+                    format!(
+                        "{}{} {}",
+                        entry["user"]["id"], entry["target"]["id"], entry["score"]
+                    )
+                })
+                .collect();
+            scores.sort_unstable();
+            points.insert(path, json!(scores));
+        }
+        for user in users {
+            let path = format!("/v1/users/{user}/activity");
+            let response = self.api.get(&path).await;
+            response.assert_status(200);
+            points.insert(path, response.body["days"].clone());
+        }
+        points
+    }
+}
+
+fn members() -> Vec<String> {
+    (0..PERSONS).map(|person| format!("p{person}")).collect()
+}
+
+fn all_users() -> Vec<String> {
+    let letters = ["", "a", "b"];
+    let of = |person| letters.map(|letter| format!("p{person}{letter}"));
+    (0..PERSONS).flat_map(of).collect()
+}
+
+#[track_caller]
+fn assert_same(found: &BTreeMap<String, Value>, expected: &BTreeMap<String, Value>) {
+    let differences = expected.iter().filter_map(|(path, expected)| {
+        let found = &found[path];
+        (found != expected).then(|| format!("{path}\nexpected {expected}\nfound    {found}"))
+    });
+    let differences: Vec<String> = differences.collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// A request to a service.
+#[derive(Debug)]
+enum Step {
+    Activity(Value),
+    Moderate(String, Value),
+    Adjust(String, Value),
+    /// The user of [`ERASED`].
+    Erase,
+    Join(String),
+    Detach(String),
+}
+
+/// A member whose accounts are joined from the beginning. Later recounts cannot decide again what an erased user did.
+const ERASED: u64 = PERSONS;
+
+fn member_of(account: &str) -> &str {
+    account.trim_end_matches(['a', 'b'])
+}
+
+impl JournalApp {
+    async fn run(&self, step: &Step) {
+        let (path, body) = match step {
+            Step::Activity(items) => ("/v1/activity".to_owned(), items.clone()),
+            Step::Moderate(user, state) => {
+                let path = format!("/v1/users/{user}/moderation");
+                self.api.put(&path, state).await.assert_status(200);
+                return;
+            }
+            Step::Adjust(user, adjustment) => {
+                (format!("/v1/users/{user}/adjustments"), adjustment.clone())
+            }
+            Step::Erase => {
+                let path = format!("/v1/users/p{ERASED}");
+                self.api.delete(&path).await.assert_status(204);
+                // Targets lose their author some time later.
+                return self.wait_for_receivers().await;
+            }
+            Step::Join(account) => return self.join(account).await,
+            Step::Detach(account) => {
+                let path = format!("/v1/users/{account}/account");
+                self.api.delete(&path).await.assert_status(204);
+                return;
+            }
+        };
+        self.api.post(&path, &body).await.assert_status(200);
+    }
+
+    async fn join(&self, account: &str) {
+        let path = format!("/v1/users/{account}/account");
+        let member = json!({"of": member_of(account)});
+        self.api.put(&path, &member).await.assert_status(200);
+    }
+}
+
+/// Random steps, and the accounts that are joined after them.
+struct Steps {
+    random: Random,
+    joined: BTreeSet<String>,
+    is_erased: bool,
+    adjustments: usize,
+}
+
+impl Steps {
+    fn next(&mut self) -> Step {
+        let random = &mut self.random;
+        match random.below(60) {
+            0..=3 => {
+                let account = format!("p{}{}", random.below(PERSONS), random.choose(&["a", "b"]));
+                match self.joined.remove(&account) {
+                    true => Step::Detach(account),
+                    false => {
+                        self.joined.insert(account.clone());
+                        Step::Join(account)
+                    }
+                }
+            }
+            4 => {
+                let state = json!({"hidden": random.below(4) == 0, "frozen": random.below(3) == 0,
+                    "reason": "Case"});
+                Step::Moderate(format!("p{}", random.below(PERSONS)), state)
+            }
+            5 => {
+                let user = format!("p{}", random.below(PERSONS));
+                let points = [-9, -2, 3, 20][random.below(4) as usize];
+                self.adjustments += 1;
+                let id = format!("case-{}", self.adjustments);
+                let adjustment = json!({"id": id, "points": points, "reason": "Case"});
+                Step::Adjust(user, adjustment)
+            }
+            6 if !self.is_erased && random.below(10) == 0 => {
+                self.is_erased = true;
+                Step::Erase
+            }
+            _ => Step::Activity(json!(request(random))),
+        }
+    }
+}
+
+/// Sends random steps to a service that joins accounts and takes them back in between. After each part it is recounted, and
+/// has what a service has that is sent the same without joins, and has joined the accounts of then from the beginning.
+async fn check(shards: u32, seed: u64, steps: usize) -> TestResult {
+    let apps: Vec<JournalApp> = (0..=PARTS).map(|_| start(shards)).collect();
+    let (app, references) = apps.split_first().ok_or("no services")?;
+    let from = Timestamp::now() + 2.seconds();
+    let event = json!({"title": "Season", "from": from.to_string(), "to": (from + 24.hours()).to_string(),
+        "actions": {"like": 5, "publish": 1}});
+    for app in &apps {
+        app.api
+            .put("/v1/events/season", &event)
+            .await
+            .assert_status(200);
+        app.register_persons().await;
+        for letter in ["a", "b"] {
+            app.join(&format!("p{ERASED}{letter}")).await;
+        }
+    }
+    until("the event has begun", async || {
+        (Timestamp::now() > from).then_some(())
+    })
+    .await;
+    let mut random = Steps {
+        random: Random::new(seed),
+        joined: BTreeSet::new(),
+        is_erased: false,
+        adjustments: 0,
+    };
+    let mut sent = Vec::new();
+    for reference in references {
+        for _ in 0..steps / PARTS {
+            let step = random.next();
+            app.run(&step).await;
+            sent.push(step);
+        }
+        for account in &random.joined {
+            reference.join(account).await;
+        }
+        for step in &sent {
+            match step {
+                Step::Join(_) | Step::Detach(_) => {}
+                step => reference.run(step).await,
+            }
+        }
+        let users: Vec<String> = all_users();
+        let mut users: Vec<String> = users
+            .into_iter()
+            .filter(|user| !random.joined.contains(user))
+            .collect();
+        if random.is_erased {
+            users.push(format!("p{ERASED}"));
+        }
+        app.recount_accounts(&["--apply", "--yes"])?;
+        assert_same(&app.points(&users).await, &reference.points(&users).await);
+        assert_verified(app)?;
+    }
+    let users = members();
+    let before = app.points(&users).await;
+    app.lose_data().await?;
+    rebuild(app, &[])?;
+    assert_same(&app.points(&users).await, &before);
+    assert_verified(app)?;
+    Ok(())
+}
+
+/// A variable of the environment, or its default.
+fn variable(name: &str, default: u64) -> u64 {
+    let value = std::env::var(name).ok();
+    value
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(default)
+}
+
+/// `STEPS=40000 SEED=2` takes more steps, with another seed.
+#[tokio::test(flavor = "multi_thread")]
+async fn random_joins_match_reference() -> TestResult {
+    check(1, variable("SEED", 1), variable("STEPS", 300) as usize).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn random_joins_match_reference_on_shards() -> TestResult {
+    check(8, variable("SEED", 1), variable("STEPS", 300) as usize).await
+}
+
+/// A killed recount of accounts continues, and has the result of one that was not killed.
+#[tokio::test(flavor = "multi_thread")]
+async fn recount_of_accounts_survives_kill_in_every_phase() -> TestResult {
+    let shards = shards();
+    let (app, twin) = (start(shards), start(shards));
+    let mut random = Random::new(7);
+    for app in [&app, &twin] {
+        app.register_persons().await;
+    }
+    for _ in 0..150 {
+        let items = Step::Activity(json!(request(&mut random)));
+        for app in [&app, &twin] {
+            app.run(&items).await;
+        }
+    }
+    let users = members();
+    let (forwarder, file) = (Forwarder::to(&app.store()), RecountFile::new(&rules())?);
+    let args = file.args(&["--accounts", "--apply", "--yes"]);
+    for (letter, leaves) in [("a", false), ("b", false), ("a", true)] {
+        for person in 0..PERSONS {
+            let account = format!("p{person}{letter}");
+            let step = match leaves {
+                true => Step::Detach(account),
+                false => Step::Join(account),
+            };
+            for app in [&app, &twin] {
+                app.run(&step).await;
+            }
+        }
+        let mut runs = 0;
+        while !run_and_kill(&app, &forwarder, &mut random, &args)? {
+            runs += 1;
+            assert!(runs < 400, "the recount never completes");
+        }
+        println!("killed {runs} times");
+        twin.recount_accounts(&["--apply", "--yes"])?;
+        assert_same(&app.points(&users).await, &twin.points(&users).await);
+        assert_verified(&app)?;
+    }
+    Ok(())
+}
+
+/// A recount that changes nothing says so; a preview changes nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn recount_of_accounts_is_previewed_and_made_once() -> TestResult {
+    let app = start(1);
+    for user in ["p1", "p1a"] {
+        app.send(json!({"user": user, "action": "like", "target": "t1"}))
+            .await;
+    }
+    app.join("p1a").await;
+    let board = async || app.api.get("/v1/ranking/all").await.body["entries"].clone();
+    let before = board().await;
+    let preview = app.recount_accounts(&["--dry-run"])?;
+    let expected = "board all: 1 of 1 member change, 4 → 2 points\n";
+    assert!(preview.starts_with(expected), "{preview}");
+    assert_eq!(board().await, before);
+    app.recount_accounts(&["--apply", "--yes"])?;
+    let entries = board().await;
+    let entries = entries.as_array().ok_or("no entries")?;
+    let members: Vec<_> = entries
+        .iter()
+        .map(|entry| (&entry["user"]["id"], &entry["score"]))
+        .collect();
+    assert_eq!(members, [(&json!("p1"), &json!(2))]);
+    assert_verified(&app)?;
+    for mode in [["--apply", "--yes"].as_slice(), &["--dry-run"]] {
+        let output = app.recount_accounts(mode)?;
+        assert_eq!(
+            output,
+            "nothing to recount: no account has been joined or has left since the last recount\n"
+        );
+    }
+    Ok(())
+}
