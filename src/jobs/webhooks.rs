@@ -53,7 +53,7 @@ struct Context<'a> {
     users: Vec<&'a str>,
     /// The profile and the points of all time of each user; empty if they could not be read. A user without points is
     /// hidden or erased.
-    members: Vec<(Option<Profile>, u64)>,
+    members: Vec<(Option<Profile>, Option<u64>)>,
 }
 
 /// Returns the part of the budget that other jobs leave for this one.
@@ -269,7 +269,10 @@ impl<'a> Context<'a> {
                     level.map(|level| data_of_level(user, profile, level))
                 }
             };
-            return Some(data.filter(|_| *points > 0).unwrap_or_default());
+            // Levels are of members with points; a moderator may award an achievement to another one.
+            let least = u64::from(due.kind == LEVEL_REACHED);
+            let is_sent = !user.is_empty() && points.is_some_and(|points| points >= least);
+            return Some(data.filter(|_| is_sent).unwrap_or_default());
         }
         Some(due.data.clone())
     }

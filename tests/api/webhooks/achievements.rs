@@ -4,6 +4,7 @@ use test_support::{Value, json, peer};
 
 use super::{HookApp, contents, start_with};
 use crate::bodies::{activity, undo, with};
+use crate::problem::{Problem, problem};
 
 /// A deployment whose first run of cron is over: what comes from now on sends messages.
 async fn start(achievements: Value) -> HookApp {
@@ -103,6 +104,13 @@ async fn step_is_earned_once_at_its_activity() {
 }
 
 #[tokio::test]
+async fn empty_journal_is_evaluated() {
+    let app = start(voter()).await;
+    let log = app.miniflare.log();
+    assert!(!log.contains("error"), "{log}");
+}
+
+#[tokio::test]
 async fn concurrent_runs_earn_a_step_once() {
     let app = start(voter()).await;
     let user = &peer("42");
@@ -144,6 +152,173 @@ async fn undone_activity_revokes_a_step() {
     assert_eq!(contents(&app.minute().await), [earned(user, 3)]);
 }
 
+/// A message names a step that the member has, not how often it was reached.
+#[tokio::test]
+async fn step_reached_again_sends_no_message() {
+    let app = start(voter()).await;
+    let user = &peer("42");
+    app.vote(user, &[0]).await;
+    app.outcome(undo(vote(user, 0)), "undone").await;
+    app.vote(user, &[0]).await;
+    assert_eq!(contents(&app.minute().await), [earned(user, 1)]);
+}
+
+/// Returns the path of a user's only achievement.
+fn path(user: &str) -> String {
+    format!("/v1/users/{user}/achievements/voter")
+}
+
+/// Returns the entries of the audit log about a user, without ids and instants.
+async fn audit(app: &HookApp, user: &str) -> Vec<Value> {
+    let mut log = app.read("/v1/moderation").await;
+    let entries = log["entries"].as_array_mut().expect("entries");
+    entries.retain(|entry| entry["user"]["id"] == user);
+    for entry in &mut *entries {
+        let entry = entry.as_object_mut().expect("an entry");
+        entry.retain(|name, _| !["id", "at", "actor", "user"].contains(&name.as_str()));
+    }
+    entries.clone()
+}
+
+#[tokio::test]
+async fn award_by_hand_is_earned_once() {
+    let app = start(voter()).await;
+    let user = &peer("42");
+    let award = json!({"step": 3, "reason": "Helped"});
+    let answer = app.put(&path(user), &award).await;
+    answer.assert_status(200);
+    let steps = answer.body["achievements"][0]["steps"].clone();
+    let at = &steps[0]["at"];
+    assert_eq!(
+        answer.body,
+        json!({"user": {"id": user}, "achievements": [{"id": "voter", "name": "Voter", "description": "", "icon": "star",
+            "steps": [{"value": 1, "at": at, "by": "moderator"}, {"value": 3, "at": at, "by": "moderator"}],
+            "value": 0, "next": null}]})
+    );
+    app.put(&path(user), &award)
+        .await
+        .assert(200, answer.body.clone());
+    assert_eq!(
+        contents(&app.minute().await),
+        [earned(user, 1), earned(user, 3)]
+    );
+    app.vote(user, &[0, 1, 2]).await;
+    assert_eq!(app.minute().await, []);
+    assert_eq!(app.achievement(user).await["steps"], steps);
+    assert_eq!(app.members().await, [1, 1]);
+    let entry = json!({"action": "award", "reason": "Helped", "achievement": {"id": "voter", "steps": [1, 3]}});
+    assert_eq!(audit(&app, user).await, [entry]);
+}
+
+#[tokio::test]
+async fn withdrawn_step_does_not_come_back() {
+    let app = start(json!({"voter": {"name": "Voter", "count": "vote", "steps": [1, 3, 5]}})).await;
+    let user = &peer("42");
+    app.vote(user, &[0, 1, 2]).await;
+    app.minute().await;
+    let reason = format!("{}?reason=Votes+bought", path(user));
+    for _ in 0..2 {
+        app.delete(&reason).await.assert_status(204);
+    }
+    assert_eq!(app.progress(user).await, (vec![false; 3], json!(3)));
+    assert_eq!(app.members().await, [0, 0, 0]);
+    let restart = "UPDATE achievements_read SET version = ''";
+    app.miniflare.sql(restart).await;
+    app.outcome(undo(vote(user, 0)), "undone").await;
+    app.vote(user, &[0]).await;
+    assert_eq!(app.minute().await, []);
+    assert_eq!(app.progress(user).await, (vec![false; 3], json!(3)));
+    // A later step is earned as before.
+    app.vote(user, &[3, 4]).await;
+    assert_eq!(contents(&app.minute().await), [earned(user, 5)]);
+    assert_eq!(app.progress(user).await.0, [false, false, true]);
+    app.delete(&format!("{}?step=5", path(user)))
+        .await
+        .assert_status(204);
+    // An award has the steps before it, and the message about the step was sent before.
+    let award = json!({"step": 5, "reason": "Appeal granted"});
+    app.put(&path(user), &award).await.assert_status(200);
+    assert_eq!(app.progress(user).await.0, [true, true, true]);
+    assert_eq!(app.minute().await, []);
+    let entry = |action: &str, steps: Value| json!({"action": action, "achievement": {"id": "voter", "steps": steps}});
+    let expected = [
+        with(
+            entry("award", json!([1, 3, 5])),
+            json!({"reason": "Appeal granted"}),
+        ),
+        entry("withdraw", json!([5])),
+        with(
+            entry("withdraw", json!([1, 3])),
+            json!({"reason": "Votes bought"}),
+        ),
+    ];
+    assert_eq!(audit(&app, user).await, expected);
+}
+
+#[tokio::test]
+async fn award_is_not_revoked() {
+    let mut achievements = voter();
+    achievements["voter"]["revoke"] = json!(true);
+    let app = start(achievements).await;
+    let user = &peer("42");
+    app.vote(user, &[0]).await;
+    let award = json!({"step": 3, "reason": "Helped"});
+    app.put(&path(user), &award).await.assert_status(200);
+    app.outcome(undo(vote(user, 0)), "undone").await;
+    app.minute().await;
+    assert_eq!(app.progress(user).await, (vec![false, true], json!(0)));
+}
+
+#[tokio::test]
+async fn invalid_awards_are_refused() {
+    let app = start(voter()).await;
+    let (user, reason) = (&peer("42"), json!({"reason": "Helped"}));
+    let field =
+        |field: &str, detail: &str| Problem::with_error("invalid-request", field, detail).body();
+    let step = with(reason.clone(), json!({"step": 2}));
+    for (path, body, status, expected) in [
+        (path(user), step, 400, field("step", "must be one of 1, 3")),
+        (
+            path(user),
+            json!({}),
+            400,
+            field("reason", "must be a text of 1 to 500 characters"),
+        ),
+        (
+            format!("/v1/users/{user}/achievements/other"),
+            reason.clone(),
+            404,
+            problem("not-found", "There is no achievement other."),
+        ),
+    ] {
+        app.put(&path, &body).await.assert(status, expected);
+    }
+    let withdrawal = format!("{}?step=x", path(user));
+    let expected = field("step", "must be the value of a step");
+    app.delete(&withdrawal).await.assert(400, expected);
+    app.without_key()
+        .put(&path(user), &reason)
+        .await
+        .assert_status(401);
+    assert_eq!(audit(&app, user).await, Vec::<Value>::new());
+}
+
+/// An award to an account is one of its member.
+#[tokio::test]
+async fn account_awards_go_to_the_member() {
+    let app = start(voter()).await;
+    let [user, member] = &["42", "9"].map(peer);
+    let account = format!("/v1/users/{user}/account");
+    app.put(&account, &json!({"of": member}))
+        .await
+        .assert_status(200);
+    app.put(&path(user), &json!({"reason": "Helped"}))
+        .await
+        .assert_status(200);
+    app.minute().await;
+    assert_eq!(app.progress(member).await.0, [true, false]);
+}
+
 #[tokio::test]
 async fn erased_member_has_no_steps() {
     let app = start(voter()).await;
@@ -152,6 +327,8 @@ async fn erased_member_has_no_steps() {
     app.vote(other, &[0]).await;
     app.minute().await;
     app.moderate(erased, true, false).await.assert_status(200);
+    let path = format!("{}?step=3", path(erased));
+    app.delete(&path).await.assert_status(204);
     app.minute().await;
     app.erase(erased).await;
     app.minute().await;

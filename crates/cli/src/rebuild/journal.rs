@@ -199,6 +199,16 @@ pub enum Change {
         account: String,
         actor: String,
     },
+    /// Steps of an achievement that a moderator awards or withdraws: no data but the audit log.
+    Award {
+        verb: String,
+        user: String,
+        achievement: String,
+        steps: String,
+        values: String,
+        reason: String,
+        actor: String,
+    },
     Erase {
         hash: String,
         actor: String,
@@ -277,6 +287,7 @@ impl Entry {
         let (user, target) = match &self.change {
             Change::Activity(Activity { user, .. })
             | Change::Account { user, .. }
+            | Change::Award { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => (user.as_str(), ""),
             Change::Receive(Receipt { user, target, .. })
@@ -309,6 +320,7 @@ impl Entry {
             | Change::Target(Registration { user, .. })
             | Change::List { user, .. }
             | Change::Account { user, .. }
+            | Change::Award { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => ("user", user.as_str()),
             Change::ModerateTarget { .. }
@@ -370,6 +382,9 @@ pub(super) struct JsonEntry {
     pub(super) gave: String,
     pub(super) rules: String,
     pub(super) of: String,
+    pub(super) achievement: String,
+    pub(super) steps: String,
+    pub(super) values: String,
 }
 
 impl JsonEntry {
@@ -439,6 +454,15 @@ impl JsonEntry {
                 user,
                 of: self.of.clone(),
                 account: self.number.clone(),
+                actor: self.actor.clone(),
+            },
+            "award" | "withdraw" => Change::Award {
+                verb: self.did.clone(),
+                user,
+                achievement: self.achievement.clone(),
+                steps: self.steps.clone(),
+                values: self.values.clone(),
+                reason: self.reason.clone(),
                 actor: self.actor.clone(),
             },
             "rules" => {

@@ -201,6 +201,23 @@ impl Achievement {
         in_language(&self.description, lang)
     }
 
+    /// Returns the index of the step with a value as a response has it.
+    #[must_use]
+    pub fn find_step(&self, value: f64) -> Option<usize> {
+        let unit = 10u64.pow(self.decimals) as f64;
+        let is_step = |step: &u64| (*step as f64 - value * unit).abs() < 1e-6;
+        self.steps.iter().position(is_step)
+    }
+
+    /// Returns steps as JSON arrays: as the journal has them, and as responses have them.
+    #[must_use]
+    pub fn render_steps(&self, steps: &[u64]) -> [String; 2] {
+        let values = steps.iter().map(|step| self.value(*step));
+        let values: Vec<Points> = values.collect();
+        let texts = [serde_json::to_string(steps), serde_json::to_string(&values)];
+        texts.map(Result::unwrap_or_default)
+    }
+
     /// Returns a value as a response has it.
     #[must_use]
     pub fn value(&self, steps: u64) -> Points {
