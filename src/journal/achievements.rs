@@ -14,7 +14,7 @@ use crate::platform::budget::Cost;
 use crate::platform::d1::{Database, Rows, Statement};
 use crate::webhooks;
 use activity_rank_core::calendar::{Date, Instant};
-use activity_rank_core::config::{ACHIEVEMENT_EARNED, Config};
+use activity_rank_core::config::{ACHIEVEMENT_EARNED, Config, PLACE};
 use activity_rank_core::error::Error;
 
 /// The cost of [`evaluate`].
@@ -49,17 +49,18 @@ const GAINS: &str = "gain AS MATERIALIZED (SELECT n, user, did, action, at, days
     '[' || replace(entry ->> 'applied', '/', ',') || ']' AS applied, \
     CAST(julianday(entry ->> 'date') + 0.5 AS INTEGER) AS days, ',' || (entry ->> 'groups') || ',' AS groups, \
     CAST(COALESCE(entry ->> iif(did = 'receive', 'changed', 'counted'), entry ->> 'at', entry ->> 'now') AS INTEGER) \
-    AS at FROM next WHERE user <> '' AND did IN ('count', 'undo', 'adjust', 'receive') \
+    AS at FROM next WHERE user <> '' AND did IN ('count', 'undo', 'adjust', 'receive', 'place') \
     AND entry ->> 'kinds' IS NOT 'e' AND COALESCE(entry ->> 'applied', did) <> '') AS next))";
 
 /// The changes of tallies by each row.
 const CHANGES: &str = "change AS MATERIALIZED (SELECT achievement, kind, def, user AS member, n, at, \
     CASE kind WHEN 'days' THEN days WHEN 'weeks' THEN days / 7 ELSE 0 END AS day, \
-    CASE kind WHEN 'count' THEN sign WHEN 'since' THEN at ELSE points END AS delta FROM gain \
+    CASE kind WHEN 'count' THEN sign WHEN 'place' THEN 1 WHEN 'since' THEN at ELSE points END AS delta FROM gain \
     JOIN (SELECT value AS def, value ->> 0 AS achievement, \
     iif(value ->> 1 GLOB 'since-*', 'since', value ->> 1) AS kind FROM json_each(?3)) \
     ON CASE kind WHEN 'count' THEN did <> 'receive' AND action = def ->> 2 WHEN 'received' THEN did = 'receive' \
-    WHEN 'since' THEN did = 'count' ELSE did <> 'receive' END \
+    WHEN 'since' THEN did = 'count' WHEN 'place' THEN did = 'place' AND action = def ->> 2 AND points <= def ->> 8 \
+    ELSE did NOT IN ('receive', 'place') END \
     WHERE IFNULL(at >= def ->> 3, 1) AND IFNULL(at < def ->> 4, 1) AND (def ->> 5 IS NULL OR EXISTS \
     (SELECT 1 FROM json_each(def -> 5) AS wanted WHERE instr(groups, ',' || wanted.value || ','))))";
 
@@ -242,6 +243,52 @@ pub async fn evaluate(journal: &Database, config: &Config, now: Instant) -> Resu
     let results = journal.run(&statements).await?;
     let more = results.last().map_or(Ok(Vec::new()), Rows::texts)?;
     Ok(more.first().is_some_and(|more| more == "1"))
+}
+
+/// A board that has settled, or of a final event.
+pub struct ClosedBoard {
+    /// Its id, unique among all.
+    pub id: String,
+    /// The letter of its period; `E` for an event.
+    pub kind: String,
+    /// The end of its period, or when the event became final.
+    pub at: Instant,
+}
+
+/// Returns the ids among some of the boards whose places are not in the journal.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn find_unknown(
+    journal: &Database,
+    config: &Config,
+    ids: &[&str],
+) -> Result<Vec<String>, Error> {
+    let sql = "SELECT value AS text FROM json_each(?2) WHERE NOT EXISTS (SELECT 1 FROM journal \
+         WHERE site = ?1 AND shard = 0 AND id = '0-0 ' || value)";
+    let ids = serde_json::to_string(ids).unwrap_or_default();
+    let values = vec![deployment_id(config).into(), ids.into()];
+    journal.texts(Statement::new(sql, values)).await
+}
+
+/// Returns the statement that adds the places on a board to the journal: a row for the board, and one for each user. A board
+/// whose row is there is left out as a whole. The ids sort before the ids of outbox entries.
+#[must_use]
+pub fn insert_places(config: &Config, board: &ClosedBoard, users: &[&str]) -> Statement {
+    let sql = "INSERT INTO journal (site, shard, id, user, entry) SELECT ?1, 0, '0-0 ' || ?2, '', \
+         json_object('did', 'places', 'now', ?3) WHERE NOT EXISTS (SELECT 1 FROM journal WHERE site = ?1 AND shard = 0 \
+         AND id = '0-0 ' || ?2) UNION ALL SELECT ?1, 0, '0-0 ' || ?2 || ' ' || (key + 1), value, json_object('did', 'place', \
+         'now', ?3, 'user', value, 'action', ?4, 'points', CAST(key + 1 AS TEXT)) FROM json_each(?5) WHERE NOT EXISTS \
+         (SELECT 1 FROM journal WHERE site = ?1 AND shard = 0 AND id = '0-0 ' || ?2)";
+    let values = vec![
+        deployment_id(config).into(),
+        board.id.as_str().into(),
+        board.at.0.to_string().into(),
+        format!("{PLACE}{}", board.kind).into(),
+        serde_json::to_string(users).unwrap_or_default().into(),
+    ];
+    Statement::new(sql, values)
 }
 
 /// Returns the statements that delete what is known of erased members.

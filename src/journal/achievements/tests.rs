@@ -56,6 +56,7 @@ fn config() -> Config {
             "week-1": named(json!({"points": true, "steps": [4], "from": "2026-01-01", "until": "2026-01-06"})),
             "received": named(json!({"received": true, "steps": [2, 4, 6]})),
             "days": named(json!({"streak": "days", "steps": [2, 3, 5]})),
+            "podium": named(json!({"place": "week", "within": 2, "steps": [1, 3]})),
             "weeks": named(json!({"streak": "weeks", "steps": [2, 3]})),
         },
     });
@@ -123,7 +124,7 @@ fn journal(random: &mut Random, rows: i64, rules: bool) -> (Vec<Value>, Vec<Chan
             points,
             group,
         };
-        let mut change = match random.below(20) {
+        let mut change = match random.below(22) {
             0..=9 => change(
                 "count",
                 ["like", "comment"][random.below(2) as usize],
@@ -155,6 +156,12 @@ fn journal(random: &mut Random, rows: i64, rules: bool) -> (Vec<Value>, Vec<Chan
                 recounts.push((n, start + 5 * DAY, points));
                 continue;
             }
+            20 | 21 => change(
+                "place",
+                ["place:w", "place:d"][random.below(4) as usize / 3],
+                at,
+                1 + random.below(3) as i64,
+            ),
             18 | 19 => {
                 let (achievement, step) = AWARDED[random.below(6) as usize];
                 change(
@@ -192,6 +199,10 @@ fn journal(random: &mut Random, rows: i64, rules: bool) -> (Vec<Value>, Vec<Chan
             "award" | "withdraw" => {
                 entry = json!({"did": change.did, "now": text(change.at), "user": change.user,
                     "achievement": change.action, "steps": json!([change.points]).to_string()});
+            }
+            "place" => {
+                entry = json!({"did": change.did, "now": text(change.at), "user": change.user,
+                    "action": change.action, "points": text(change.points)});
             }
             "receive" => {
                 entry["points"] = json!(text(change.points));
@@ -254,7 +265,10 @@ fn reference(changes: &[Change]) -> (Earned, BTreeMap<Key, i64>, BTreeSet<Key>) 
         let day = change.at.div_euclid(DAY);
         let week = (day + 3).div_euclid(7);
         let sign = if change.did == "undo" { -1 } else { 1 };
-        let rules: [(&str, bool, i64, i64, &[i64]); 9] = [
+        let is_place = change.did == "place";
+        let is_first = is_place && change.action == "place:w" && change.points <= 2;
+        let rules: [(&str, bool, i64, i64, &[i64]); 10] = [
+            ("podium", is_first, 0, 1, &[1, 3]),
             ("likes", is_like && !received, 0, sign, &[1, 3, 5]),
             ("likes-now", is_like && !received, 0, sign, &[1, 3]),
             ("europe", is_like && !received && in_group, 0, sign, &[2]),
@@ -266,7 +280,7 @@ fn reference(changes: &[Change]) -> (Earned, BTreeMap<Key, i64>, BTreeSet<Key>) 
             ("weeks", !received, week, change.points, &[2, 3]),
         ];
         for (id, applies, period, delta, steps) in rules {
-            if !applies {
+            if !applies || is_place != (id == "podium") {
                 continue;
             }
             let key = |period| (change.user.clone(), id.to_owned(), period);
@@ -329,7 +343,7 @@ fn steps_do_not_depend_on_transactions() {
     for seed in 0..15 {
         let mut random = Random(seed);
         let rules = seed % 3 == 0;
-        let (entries, changes) = journal(&mut random, 90, rules);
+        let (entries, changes) = journal(&mut random, 110, rules);
         for rows in [1, 5, 17, 500] {
             let mut steps = Vec::new();
             // A recount that comes after steps were earned leaves them, so it is there from the beginning.
@@ -400,5 +414,5 @@ fn steps_do_not_depend_on_transactions() {
                 .map(|(_, achievement, step)| (achievement.clone(), *step)),
         );
     }
-    assert_eq!(kinds.len(), 20, "{kinds:?}");
+    assert_eq!(kinds.len(), 22, "{kinds:?}");
 }

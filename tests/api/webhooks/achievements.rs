@@ -1,9 +1,11 @@
 //! `ACHIEVEMENTS`, `/v1/achievements` and `achievement.earned`.
 
-use test_support::{Value, json, peer};
+use test_support::{Value, json, peer, peers};
 
 use super::{HookApp, contents, start_with};
-use crate::bodies::{activity, undo, with};
+use crate::bodies::{activity, dated, like, undo, with};
+use crate::clock::{day, noon, period};
+use crate::events::Event;
 use crate::problem::{Problem, problem};
 
 /// A deployment whose first run of cron is over: what comes from now on sends messages.
@@ -444,6 +446,94 @@ async fn anniversary_comes_with_time() {
     assert_eq!(contents(&app.minute().await), [earned(user, 1)]);
     assert_eq!(app.progress(user).await, (vec![true, false], json!(1)));
     assert_eq!(app.minute().await, []);
+}
+
+/// A place is that of the board when it settled: later activity changes the board, but no achievement.
+#[tokio::test]
+async fn places_on_a_closed_board_count_once() {
+    let podium = json!({"name": "Podium", "place": "day", "within": 2, "steps": [1, 2]});
+    let app = start(json!({"podium": podium})).await;
+    let users = peers(["a", "b", "c"]);
+    // The first run has read yesterday's board, which was empty.
+    let forget = "DELETE FROM journal WHERE id GLOB '0-0 *'";
+    app.miniflare.sql(forget).await;
+    for (rank, user) in users.iter().enumerate() {
+        for target in rank..users.len() {
+            let vote = dated(vote(user, target as u32), noon(1));
+            app.outcome(vote, "counted").await;
+        }
+    }
+    let places = async || {
+        let mut earned = Vec::new();
+        for user in &users {
+            earned.push(app.progress(user).await);
+        }
+        earned
+    };
+    let messages = app.minute().await;
+    let messages: Vec<_> = messages
+        .iter()
+        .filter(|message| message.body["type"] == "achievement.earned")
+        .collect();
+    let end = &period("day", day(1))["end"];
+    let named: Vec<(&Value, &Value)> = messages
+        .iter()
+        .map(|message| {
+            (
+                &message.body["data"]["user"]["id"],
+                &message.body["timestamp"],
+            )
+        })
+        .collect();
+    assert_eq!(named, [(&json!(users[0]), end), (&json!(users[1]), end)]);
+    let first = (vec![true, false], json!(1));
+    let none = (vec![false, false], json!(0));
+    let expected = [first.clone(), first, none];
+    assert_eq!(places().await, expected);
+    for target in 10..20 {
+        let vote = dated(vote(&users[2], target), noon(1));
+        app.outcome(vote, "counted").await;
+    }
+    for sql in ["UPDATE achievements_read SET version = ''", "SELECT 1"] {
+        app.miniflare.sql(sql).await;
+        app.minute().await;
+        assert_eq!(places().await, expected);
+    }
+    app.erase(&users[0]).await;
+    app.minute().await;
+    let rows = "SELECT user FROM journal WHERE id GLOB '0-0 * ?' ORDER BY n";
+    let expected = json!([{"user": ""}, {"user": users[1]}]);
+    assert_eq!(app.miniflare.sql(rows).await, expected);
+    assert_eq!(
+        app.progress(&users[0]).await,
+        (vec![false, false], json!(0))
+    );
+}
+
+#[tokio::test]
+async fn won_events_are_counted() {
+    let receiver = super::receiver();
+    let app = crate::app::MiniflareApp::with(|worker| {
+        let winner = json!({"winner": {"name": "Winner", "events": true}});
+        let worker = worker.journal().json("ACHIEVEMENTS", winner);
+        worker.var("SETTLE_MINUTES", "0").var("BOARD_MAX_AGE", "0")
+    });
+    let app = HookApp { app, receiver };
+    let event = Event::between("hackathon", 1_000, 2_000);
+    event.put(&app).await;
+    let [first, second] = &peers(["a", "b"]);
+    for (user, target) in [(first, "1"), (first, "2"), (second, "1")] {
+        let like = dated(like(user, target), event.at(0));
+        app.outcome(like, "counted").await;
+    }
+    event.wait_for(&app, "final").await;
+    for _ in 0..2 {
+        app.minute().await;
+        assert_eq!(app.progress(first).await, (vec![true], json!(1)));
+        assert_eq!(app.progress(second).await, (vec![false], json!(0)));
+    }
+    let at = &app.achievement(first).await["steps"][0]["at"];
+    assert_eq!(*at, app.read(&event.path()).await["final_at"]);
 }
 
 #[tokio::test]

@@ -449,7 +449,8 @@ impl JsonEntry {
                 definitions: Definitions::new(&self.definitions),
                 is_recount: self.recount == "1",
             },
-            "recount" => Change::Nothing,
+            // Places on closed boards, for achievements.
+            "recount" | "place" | "places" => Change::Nothing,
             "account" => Change::Account {
                 user,
                 of: self.of.clone(),
@@ -666,6 +667,18 @@ pub(super) mod tests {
             json!({"did": "stub", "target": "post-7", "name": "#17 post-7", "stub": ";1;9"}),
         ] {
             let entry = entry(1, stub).unwrap();
+            assert!(matches!(entry.change, Change::Nothing), "{entry:?}");
+        }
+    }
+
+    /// Places on closed boards are of achievements alone, and on the first shard for users of any.
+    #[test]
+    fn places_change_nothing() {
+        for place in [
+            json!({"did": "places"}),
+            json!({"did": "place", "user": "9", "action": "place:w", "points": "2"}),
+        ] {
+            let entry = entry(1, place).unwrap();
             assert!(matches!(entry.change, Change::Nothing), "{entry:?}");
         }
     }
