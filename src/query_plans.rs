@@ -225,6 +225,13 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
     refused(achievements::evaluate(database, &sending, Instant(0)).await);
     refused(achievements::read_member(database, config, ("42", today, Instant(0))).await);
     refused(achievements::read_counts(database, config).await);
+    refused(achievements::find_unknown(database, config, &["w2026-11-16"]).await);
+    let board = achievements::ClosedBoard {
+        id: "w2026-11-16".to_owned(),
+        kind: "w".to_owned(),
+        at: Instant(0),
+    };
+    let _ = achievements::insert_places(config, &board, &["42"]);
     refused(achievements::read_behind(database, config).await);
     refused(
         sums::read(

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 31] = [
+const SCRIPTS: [(&str, &[&str]); 32] = [
     ("ABOVE", &["above"]),
     ("ACCOUNT", &["journal", "integers", "audit", "account"]),
     ("ADJUST", &["integers", "score", "user", "adjust"]),
@@ -19,6 +19,7 @@ const SCRIPTS: [(&str, &[&str]); 31] = [
         &["rows", "bytes", "count_above", "related", "around"],
     ),
     ("AUDITED", &["audited"]),
+    ("AWARD", &["journal", "integers", "audit", "award"]),
     ("COMPARE", &["related", "comparison", "compare"]),
     ("COUNT", &["integers", "score", "user", "count"]),
     ("DEFINE", &["journal", "integers", "set_field", "define"]),
@@ -78,9 +79,10 @@ const SCRIPTS: [(&str, &[&str]); 31] = [
 const FIRST: &str = "users";
 
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 14] = [
+const WRITING: [&str; 15] = [
     "ACCOUNT",
     "ADJUST",
+    "AWARD",
     "COUNT",
     "DEFINE",
     "ERASE",

@@ -85,6 +85,8 @@ var OPERATIONS = (
     putProfiles: ["PUT", "/v1/users"],
     listPoints: ["GET", "/v1/users/{user}/points"],
     getAchievements: ["GET", "/v1/users/{user}/achievements"],
+    awardAchievement: ["PUT", "/v1/users/{user}/achievements/{achievement}"],
+    withdrawAchievement: ["DELETE", "/v1/users/{user}/achievements/{achievement}"],
     getCard: ["GET", "/v1/users/{user}/card"],
     getCardPicture: ["GET", "/v1/users/{user}/card.svg"],
     getBadge: ["GET", "/v1/users/{user}/badge.svg"],

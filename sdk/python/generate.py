@@ -225,7 +225,7 @@ class Parameter:
         elif "enum" in resolved:
             self.type = named(types.expression(schema, pascal(self.name)))
         else:
-            self.type = {"string": "str", "integer": "int", "boolean": "bool"}[resolved["type"]]
+            self.type = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}[resolved["type"]]
         notes = [value.get("description", "")]
         if resolved.get("type") == "array":
             notes.append(f"{resolved['minItems']} to {resolved['maxItems']} ids.")

@@ -53,7 +53,7 @@ struct Context<'a> {
     users: Vec<&'a str>,
     /// The profile and the points of all time of each user; empty if they could not be read. A user without points is
     /// hidden or erased.
-    members: Vec<(Option<Profile>, u64)>,
+    members: Vec<(Option<Profile>, Option<u64>)>,
 }
 
 /// Returns the part of the budget that other jobs leave for this one.
@@ -145,8 +145,8 @@ pub async fn run(run: &CronRun, all_entries: bool) -> Result<(), Error> {
     webhooks::record(journal, &attempts, clock::now()).await
 }
 
-/// Returns the messages about the last period of each kind, if it has settled within [`CLOSED_FOR`].
-fn closed_periods(config: &Config, calendar: &Calendar, now: Instant) -> Vec<Value> {
+/// Returns the messages about the last period of each kind, if it has settled within a day.
+pub fn closed_periods(config: &Config, calendar: &Calendar, now: Instant) -> Vec<Value> {
     let settled = settled_before(calendar, now);
     let mut closed = Vec::new();
     for period in &config.periods {
@@ -165,8 +165,12 @@ fn closed_periods(config: &Config, calendar: &Calendar, now: Instant) -> Vec<Val
     closed
 }
 
-/// Returns the messages about events that have become final within [`CLOSED_FOR`].
-async fn final_events(run: &CronRun, now: Instant) -> Result<Vec<Value>, Error> {
+/// Returns the messages about events that have become final within a day.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the store fails.
+pub async fn final_events(run: &CronRun, now: Instant) -> Result<Vec<Value>, Error> {
     let definitions = events::read_definitions(&run.deployment).await?;
     let settled = definitions
         .events()
@@ -179,7 +183,7 @@ async fn final_events(run: &CronRun, now: Instant) -> Result<Vec<Value>, Error> 
 }
 
 /// Returns the board that the subject of a message names.
-fn board_of(subject: &str) -> Option<BoardId> {
+pub fn board_of(subject: &str) -> Option<BoardId> {
     let (letter, first) = subject.split_at_checked(1)?;
     Some(BoardId {
         kind: BoardKind::Members,
@@ -211,7 +215,7 @@ impl<'a> Context<'a> {
             }
         }
         if !context.boards.is_empty() {
-            match read_boards(run, &context.boards).await {
+            match read_boards(run, &context.boards, WINNERS).await {
                 Ok(slices) => context.slices = slices,
                 Err(error) => log::job(&error),
             }
@@ -269,7 +273,10 @@ impl<'a> Context<'a> {
                     level.map(|level| data_of_level(user, profile, level))
                 }
             };
-            return Some(data.filter(|_| *points > 0).unwrap_or_default());
+            // Levels are of members with points; a moderator may award an achievement to another one.
+            let least = u64::from(due.kind == LEVEL_REACHED);
+            let is_sent = !user.is_empty() && points.is_some_and(|points| points >= least);
+            return Some(data.filter(|_| is_sent).unwrap_or_default());
         }
         Some(due.data.clone())
     }
@@ -308,20 +315,25 @@ async fn read_events(run: &CronRun, due: &[Due]) -> Result<Vec<(Event, BoardSlic
 }
 
 /// Reads the first rows of boards, from the archive if Redis no longer has a board.
-async fn read_boards(run: &CronRun, boards: &[BoardId]) -> Result<Vec<BoardSlice>, Error> {
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the store or the archive fails.
+pub async fn read_boards(
+    run: &CronRun,
+    boards: &[BoardId],
+    limit: u32,
+) -> Result<Vec<BoardSlice>, Error> {
     let deployment = &run.deployment;
     let mut slices = Vec::new();
     for (board, top) in boards
         .iter()
-        .zip(read_tops(deployment, boards, WINNERS).await?)
+        .zip(read_tops(deployment, boards, limit).await?)
     {
         let mut slice = top.slice();
         let archive = run.archive.as_ref().filter(|_| slice.rows.is_empty());
         if let Some(archive) = archive {
-            let query = BoardQuery::Page {
-                offset: 0,
-                limit: WINNERS,
-            };
+            let query = BoardQuery::Page { offset: 0, limit };
             let archived = archive::read(archive, &deployment.config, (board, ""), &query).await?;
             slice = archived.map_or(slice, |(slice, _)| slice);
             let users: Vec<&str> = slice.rows.iter().map(|row| row.user.as_str()).collect();

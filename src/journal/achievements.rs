@@ -5,13 +5,16 @@
 //! order, so the steps that members earn do not depend on where a transaction ends.
 //!
 //! Other conditions, or a recount, start the evaluation from the first row. Tallies are deleted then, and earned steps stay.
+//!
+//! What a moderator awards or withdraws is a row of the journal too. From that row on, activity neither earns nor revokes
+//! the step.
 
 use crate::archive::deployment_id;
 use crate::platform::budget::Cost;
 use crate::platform::d1::{Database, Rows, Statement};
 use crate::webhooks;
 use activity_rank_core::calendar::{Date, Instant};
-use activity_rank_core::config::{ACHIEVEMENT_EARNED, Config};
+use activity_rank_core::config::{ACHIEVEMENT_EARNED, Config, PLACE};
 use activity_rank_core::error::Error;
 
 /// The cost of [`evaluate`].
@@ -46,17 +49,18 @@ const GAINS: &str = "gain AS MATERIALIZED (SELECT n, user, did, action, at, days
     '[' || replace(entry ->> 'applied', '/', ',') || ']' AS applied, \
     CAST(julianday(entry ->> 'date') + 0.5 AS INTEGER) AS days, ',' || (entry ->> 'groups') || ',' AS groups, \
     CAST(COALESCE(entry ->> iif(did = 'receive', 'changed', 'counted'), entry ->> 'at', entry ->> 'now') AS INTEGER) \
-    AS at FROM next WHERE user <> '' AND did IN ('count', 'undo', 'adjust', 'receive') \
+    AS at FROM next WHERE user <> '' AND did IN ('count', 'undo', 'adjust', 'receive', 'place') \
     AND entry ->> 'kinds' IS NOT 'e' AND COALESCE(entry ->> 'applied', did) <> '') AS next))";
 
 /// The changes of tallies by each row.
 const CHANGES: &str = "change AS MATERIALIZED (SELECT achievement, kind, def, user AS member, n, at, \
     CASE kind WHEN 'days' THEN days WHEN 'weeks' THEN days / 7 ELSE 0 END AS day, \
-    CASE kind WHEN 'count' THEN sign WHEN 'since' THEN at ELSE points END AS delta FROM gain \
+    CASE kind WHEN 'count' THEN sign WHEN 'place' THEN 1 WHEN 'since' THEN at ELSE points END AS delta FROM gain \
     JOIN (SELECT value AS def, value ->> 0 AS achievement, \
     iif(value ->> 1 GLOB 'since-*', 'since', value ->> 1) AS kind FROM json_each(?3)) \
     ON CASE kind WHEN 'count' THEN did <> 'receive' AND action = def ->> 2 WHEN 'received' THEN did = 'receive' \
-    WHEN 'since' THEN did = 'count' ELSE did <> 'receive' END \
+    WHEN 'since' THEN did = 'count' WHEN 'place' THEN did = 'place' AND action = def ->> 2 AND points <= def ->> 8 \
+    ELSE did NOT IN ('receive', 'place') END \
     WHERE IFNULL(at >= def ->> 3, 1) AND IFNULL(at < def ->> 4, 1) AND (def ->> 5 IS NULL OR EXISTS \
     (SELECT 1 FROM json_each(def -> 5) AS wanted WHERE instr(groups, ',' || wanted.value || ','))))";
 
@@ -93,6 +97,11 @@ const REACHED: &str = "reached AS (SELECT achievement, member, step.value AS ste
     JOIN json_each(def -> 6) AS step ON before < step.value AND step.value <= after \
     WHERE kind NOT IN ('days', 'weeks') UNION ALL \
     SELECT achievement, member, step.value, at, n, def FROM run JOIN json_each(def -> 6) AS step ON step.value <= length)";
+
+/// The steps that the next rows give or take: `hand` is 1 if a moderator awards the step, -1 if one withdraws it, else 0.
+const STEPS: &str = "step AS MATERIALIZED (SELECT achievement, member, step, at, n, 0 AS hand FROM reached UNION ALL \
+    SELECT entry ->> 'achievement', user, given.value, CAST(entry ->> 'now' AS INTEGER), n, iif(did = 'award', 1, -1) \
+    FROM next JOIN json_each(entry ->> 'steps') AS given WHERE user <> '' AND did IN ('award', 'withdraw'))";
 
 /// The anniversaries of members in the time since the last run, and of the next rows' members, until `?4`. A year of 365
 /// days and one of 366 differ by a day.
@@ -131,8 +140,8 @@ pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
     };
     let rule = RECOUNTED.replace("{at}", "at");
     let changes = format!("WITH {NEXT}, {}, {CHANGES}", GAINS.replace("{rule}", &rule));
-    let reached = format!(
-        "{changes}, {RUNNING}, {}, {REACHED}",
+    let steps = format!(
+        "{changes}, {RUNNING}, {}, {REACHED}, {STEPS}",
         RUNS.replace("{end}", END)
     );
     let statement = |sql: &str, count: usize| Statement::new(sql, values(count));
@@ -158,15 +167,19 @@ pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
         ),
     ];
     if sends {
-        let found =
-            "SELECT * FROM reached WHERE n > (SELECT seen FROM achievements_read WHERE site = ?1)";
-        statements.push(send(&reached, found));
+        // A step that a later row of the same transaction gives again sends no second message.
+        let found = "SELECT * FROM (SELECT achievement, member, step, at, MIN(n) AS n, hand FROM step \
+             GROUP BY achievement, member, step) \
+             WHERE hand >= 0 AND n > (SELECT seen FROM achievements_read WHERE site = ?1)";
+        statements.push(send(&steps, found));
     }
     let earned = format!(
-        "{reached} INSERT INTO achievements_earned (site, member, achievement, step, at, n) \
-         SELECT ?1, member, achievement, step, at, n FROM reached WHERE TRUE ORDER BY n \
-         ON CONFLICT DO UPDATE SET at = excluded.at, n = excluded.n WHERE excluded.n > n \
-         AND achievement IN (SELECT value ->> 0 FROM json_each(?3) WHERE value ->> 7)"
+        "{steps} INSERT INTO achievements_earned (site, member, achievement, step, at, n, hand) \
+         SELECT ?1, member, achievement, step, at, n, hand FROM step WHERE TRUE ORDER BY n \
+         ON CONFLICT DO UPDATE SET at = excluded.at, n = excluded.n, hand = excluded.hand \
+         WHERE CASE excluded.hand WHEN 0 THEN hand = 0 AND excluded.n > n \
+         AND achievement IN (SELECT value ->> 0 FROM json_each(?3) WHERE value ->> 7) \
+         ELSE excluded.hand <> hand AND (hand = 0 OR excluded.n > n) END"
     );
     let tallies = format!(
         "{changes}, {RUNNING} INSERT INTO achievement_tallies (site, member, achievement, day, value) \
@@ -188,14 +201,14 @@ pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
         let earned = format!(
             "{anniversaries} INSERT INTO achievements_earned (site, member, achievement, step, at, n) \
              SELECT ?1, member, achievement, step, at, 0 FROM anniversary WHERE TRUE \
-             ON CONFLICT DO UPDATE SET at = excluded.at WHERE excluded.at < at"
+             ON CONFLICT DO UPDATE SET at = excluded.at WHERE excluded.at < at AND hand = 0"
         );
         statements.push(statement(&earned, 4));
     }
     if achievements.has_revoked() {
         let revoked = format!(
             "{changes} DELETE FROM achievements_earned WHERE site = ?1 AND (member, achievement) IN \
-             (SELECT member, achievement FROM change WHERE def ->> 7) AND n <= (SELECT MAX(n) FROM next) \
+             (SELECT member, achievement FROM change WHERE def ->> 7) AND hand = 0 AND n <= (SELECT MAX(n) FROM next) \
              AND step > IFNULL((SELECT value FROM achievement_tallies AS tally WHERE tally.site = ?1 \
              AND tally.member = achievements_earned.member \
              AND tally.achievement = achievements_earned.achievement AND day = 0), 0)"
@@ -213,7 +226,7 @@ pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
     let position = format!(
         "WITH {NEXT} UPDATE achievements_read SET n = last, seen = MAX(seen, last), at = MAX(at, ?3) \
          FROM (SELECT iif(COUNT(*) < ?2, (SELECT IFNULL(MAX(n), 0) FROM journal), MAX(n)) AS last FROM next) \
-         WHERE site = ?1 RETURNING CAST(n < (SELECT MAX(n) FROM journal) AS TEXT) AS text"
+         WHERE site = ?1 RETURNING CAST(n < (SELECT IFNULL(MAX(n), 0) FROM journal) AS TEXT) AS text"
     );
     let values = vec![site(), rows.into(), now.0.into()];
     statements.push(Statement::new(&position, values));
@@ -230,6 +243,52 @@ pub async fn evaluate(journal: &Database, config: &Config, now: Instant) -> Resu
     let results = journal.run(&statements).await?;
     let more = results.last().map_or(Ok(Vec::new()), Rows::texts)?;
     Ok(more.first().is_some_and(|more| more == "1"))
+}
+
+/// A board that has settled, or of a final event.
+pub struct ClosedBoard {
+    /// Its id, unique among all.
+    pub id: String,
+    /// The letter of its period; `E` for an event.
+    pub kind: String,
+    /// The end of its period, or when the event became final.
+    pub at: Instant,
+}
+
+/// Returns the ids among some of the boards whose places are not in the journal.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn find_unknown(
+    journal: &Database,
+    config: &Config,
+    ids: &[&str],
+) -> Result<Vec<String>, Error> {
+    let sql = "SELECT value AS text FROM json_each(?2) WHERE NOT EXISTS (SELECT 1 FROM journal \
+         WHERE site = ?1 AND shard = 0 AND id = '0-0 ' || value)";
+    let ids = serde_json::to_string(ids).unwrap_or_default();
+    let values = vec![deployment_id(config).into(), ids.into()];
+    journal.texts(Statement::new(sql, values)).await
+}
+
+/// Returns the statement that adds the places on a board to the journal: a row for the board, and one for each user. A board
+/// whose row is there is left out as a whole. The ids sort before the ids of outbox entries.
+#[must_use]
+pub fn insert_places(config: &Config, board: &ClosedBoard, users: &[&str]) -> Statement {
+    let sql = "INSERT INTO journal (site, shard, id, user, entry) SELECT ?1, 0, '0-0 ' || ?2, '', \
+         json_object('did', 'places', 'now', ?3) WHERE NOT EXISTS (SELECT 1 FROM journal WHERE site = ?1 AND shard = 0 \
+         AND id = '0-0 ' || ?2) UNION ALL SELECT ?1, 0, '0-0 ' || ?2 || ' ' || (key + 1), value, json_object('did', 'place', \
+         'now', ?3, 'user', value, 'action', ?4, 'points', CAST(key + 1 AS TEXT)) FROM json_each(?5) WHERE NOT EXISTS \
+         (SELECT 1 FROM journal WHERE site = ?1 AND shard = 0 AND id = '0-0 ' || ?2)";
+    let values = vec![
+        deployment_id(config).into(),
+        board.id.as_str().into(),
+        board.at.0.to_string().into(),
+        format!("{PLACE}{}", board.kind).into(),
+        serde_json::to_string(users).unwrap_or_default().into(),
+    ];
+    Statement::new(sql, values)
 }
 
 /// Returns the statements that delete what is known of erased members.
@@ -269,7 +328,9 @@ pub async fn read_member(
          value FROM def JOIN achievement_tallies AS tally ON site = ?1 AND member = ?2 AND achievement = id \
          AND day = iif(kind GLOB 'since-*', -1, 0)) \
          SELECT 'e ' || achievement || ' ' || step || ' ' || at AS text FROM achievements_earned \
-         WHERE site = ?1 AND member = ?2 \
+         WHERE site = ?1 AND member = ?2 AND hand >= 0 \
+         UNION ALL SELECT 'h ' || achievement || ' ' || step || ' 1' FROM achievements_earned \
+         WHERE site = ?1 AND member = ?2 AND hand = 1 \
          UNION ALL SELECT 'v ' || id || ' ' || CAST(iif(kind GLOB 'since-*', age, value) AS INTEGER) FROM tally \
          UNION ALL SELECT 'v ' || id || ' ' || IFNULL((SELECT COUNT(*) FROM (SELECT day \
          + ROW_NUMBER() OVER (ORDER BY day DESC) AS island FROM achievement_tallies AS tally WHERE site = ?1 \
@@ -293,7 +354,7 @@ pub async fn read_member(
 pub async fn read_counts(journal: &Database, config: &Config) -> Result<Vec<String>, Error> {
     let sql = "SELECT 'e ' || (def.value ->> 0) || ' ' || step.value || ' ' || (SELECT COUNT(*) \
          FROM achievements_earned AS earned WHERE site = ?1 AND achievement = def.value ->> 0 AND earned.step = step.value \
-         AND NOT EXISTS (SELECT 1 FROM achievement_hidden AS hidden WHERE hidden.site = ?1 \
+         AND earned.hand >= 0 AND NOT EXISTS (SELECT 1 FROM achievement_hidden AS hidden WHERE hidden.site = ?1 \
          AND hidden.member = earned.member AND hidden.hidden = '1')) AS text \
          FROM json_each(?2) AS def, json_each(def.value -> 6) AS step";
     let definitions = config.achievements.definitions();

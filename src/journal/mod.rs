@@ -56,6 +56,9 @@
 //! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason`, `changed`: one or two of `hide`, `unhide`, `freeze`, `unfreeze`; old entries lack it; `actor` |
 //! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty), `actor` (if it changed) |
 //! | `account` | `now`, `user`, `of` (the member of whom the user is an account from then on; empty if it leaves), `number` (of the account; empty if it leaves), `actor` |
+//! | `award`, `withdraw` | `now`, `user`, `achievement`, `steps` (a JSON array, in smallest steps), `values` (the same as responses have them), `reason`, `actor` |
+//! | `places` | `now`: the end of a board that has settled, or of a final event, Unix ms. With achievements; the Worker writes it and `place` to the table, under ids that begin with `0-0` |
+//! | `place` | `now`, `user`, `action` (`place:w`: the letter of the period, or `E` for an event), `points` (the place) |
 //! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua`; `recount`: `1` if this definition holds for all entries before too, empty if not. Old entries lack it. The command line writes the entry of a recount to the outbox |
 //! | `recount` | of earlier versions: the beginning of a recount of an event |
 //! | `rules` | `now`, `rules`: a recount of the shard's entries before, with what each action gives as JSON: from an instant in Unix ms, or null for all time before, `points` and `received` in smallest steps. The command line writes it to the outbox |

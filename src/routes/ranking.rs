@@ -312,7 +312,7 @@ impl<'a> BoardReader<'a> {
         let deployment = self.context.deployment;
         let profiles = if self.has_levels() {
             let found = profiles::read_profiles_and_points(deployment, &users).await?;
-            let points = found.iter().map(|(_, points)| *points);
+            let points = found.iter().map(|(_, points)| points.unwrap_or_default());
             let users = users.iter().map(|user| (*user).to_owned());
             slice.all_time = users.zip(points).collect();
             found.into_iter().map(|(profile, _)| profile).collect()

@@ -227,6 +227,10 @@ pub const ROUTES: &[Route] = routes! {
     "/v1/users/{user}/achievements" None {
         GET Public |c, [user, _]| achievements::get(c, user);
     }
+    "/v1/users/{user}/achievements/{achievement}" None {
+        PUT WithBody |c, [user, id], caller, body| achievements::award(c, [user, id], caller, body);
+        DELETE Authenticated |c, [user, id], caller| achievements::withdraw(c, [user, id], caller);
+    }
     "/v1/users/{user}/card" Cached {
         GET Public |c, [user, _]| card::get(c, CardFormat::Json, user);
     }

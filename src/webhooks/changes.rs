@@ -73,6 +73,7 @@ pub async fn statements_of_changes(
     };
     let thresholds = config.levels.thresholds();
     for (gained, (_, after)) in gained.iter().zip(points) {
+        let after = after.unwrap_or_default();
         let before = after.saturating_add_signed(-gained.steps);
         let mut message = about_entry(LEVEL_REACHED, level(after).into(), shard, gained.entry);
         let member = member(&thresholds, gained.user);

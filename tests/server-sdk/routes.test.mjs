@@ -95,6 +95,8 @@ const CALLS = [
   ['listPoints', { user: '42', limit: 5 }, { entries: [{ action: 'like', points: 2 }] }],
   ['listAchievements', { lang: 'de' }, { achievements: [] }],
   ['getAchievements', { user: '42' }, { user: { id: '42' }, achievements: [] }],
+  ['awardAchievement', { user: '42', achievement: 'voter', body: { reason: 'A prize' } }, 404],
+  ['withdrawAchievement', { user: '42', achievement: 'voter', step: 3 }, 404],
   ['getCard', { user: '42' }, { user: { id: '42' }, standings: { day: { rank: 1 } } }],
   ['getCardPicture', { user: '42', theme: 'dark', lang: 'zh-Hans' }, SVG],
   ['getBadge', { user: '42' }, SVG],

@@ -28,6 +28,7 @@ before(async () => {
   const vars = {
     SERVICE_KEYS: `test-service-key,activity:${OTHER_KEY},anna@admin:anna-key`,
     CONTENT_PERIODS: 'week,all',
+    ACHIEVEMENTS: { helper: { name: 'Helper', count: 'like', steps: [1, 10, 1000] } },
   }
   app = await startApp({ databases: true, vars })
   await app.request('PUT', '/v1/users', [{ id: 'kim', name: 'Kim', url: 'https://example.com/kim' }])
@@ -378,6 +379,27 @@ describe('members', () => {
     await eventually(() => news(page), `${user}: Erased.`)
     assert.equal(new URL(page.url()).hash, '#members')
     assert.equal(await app.score(user), 0)
+  })
+
+  it('achievement is awarded and withdrawn', async (t) => {
+    await app.count([{ user, action: 'like', target: 'a' }])
+    const page = await openAdmin(t, app, `#member/${user}`)
+    const badges = () => card(page, 'Achievements').locator('.badge').allInnerTexts()
+    await button(page, 'Award: Helper').click()
+    await page.getByRole('dialog').getByLabel('Step').selectOption('10')
+    await answer(page, { Reason: 'Helped' }, 'Award')
+    await eventually(() => news(page), 'Helper: Awarded.')
+    await eventually(badges, ['1', '10, awarded'])
+    await button(page, 'Withdraw: Helper').click()
+    await page.getByRole('dialog').getByLabel('Step').selectOption('1')
+    await answer(page, { Reason: 'A mistake' }, 'Withdraw')
+    await eventually(() => news(page), 'Helper: Withdrawn.')
+    await eventually(badges, [])
+    const entries = card(page, 'Audit log').getByRole('listitem')
+    await eventually(
+      async () => (await entries.allInnerTexts()).map((text) => text.split('\n')[0]),
+      ['Withdrawn A mistake', 'Awarded Helped'],
+    )
   })
 
   it('account is joined and detached', async (t) => {

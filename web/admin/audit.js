@@ -23,10 +23,10 @@ export async function auditView(context) {
   const about = make('input', { id: 'about', type: 'search', autocomplete: 'off', spellcheck: false })
   const text = make('input', { id: 'text', type: 'search', autocomplete: 'off', spellcheck: false })
   /** @param {AuditEntry} entry */
-  const isShown = ({ action, user, target, reason, adjustment }) =>
+  const isShown = ({ action, user, target, reason, adjustment, achievement }) =>
     (!kind.value || action === kind.value) &&
     (!about.value || matches(about.value.trim(), user?.id, user?.name, target?.id, target?.title)) &&
-    (!text.value || matches(text.value.trim(), reason, adjustment?.id, adjustment?.event))
+    (!text.value || matches(text.value.trim(), reason, adjustment?.id, adjustment?.event, achievement?.id))
   let shown = 0
   const { node, show } = await paged(context, {
     load: async (next) => {

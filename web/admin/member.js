@@ -5,6 +5,7 @@
 
 import { make } from '../page/dom.js'
 import { accountList, accountsOf, detachButton, joinButton } from './accounts.js'
+import { achievementsOf } from './awards.js'
 import { openForm, reasonField } from './dialog.js'
 import { historyOf } from './history.js'
 import { flagBadges, flagButtons, removeButton, userPath } from './moderate.js'
@@ -43,12 +44,13 @@ export async function memberView(context, id) {
     const owner = make('p', {}, texts.accounts.of(of), ' ', member({ id: of }))
     return make('div', {}, back, heading(id, detachButton(context, id)), owner)
   }
-  /** @type {[Moderation, Content, Content, Content]} */
-  const [state, standings, points, history] = await Promise.all([
+  /** @type {[Moderation, Content, Content, Content, Content]} */
+  const [state, standings, points, history, achievements] = await Promise.all([
     api.get(`${url}/moderation`, signal),
     attempt(context, () => standingsOf(context, url)),
     attempt(context, () => pointsOf(context, url)),
     attempt(context, () => historyOf(context, ({ user }) => user?.id === id, undoButton(context, url, id))),
+    attempt(context, () => achievementsOf(context, id)),
   ])
   const { user } = state
   const { name } = user
@@ -92,6 +94,7 @@ export async function memberView(context, id) {
     heading(name ?? id, ...flags, adjust, join, remove),
     facts(rows),
     columns(card(texts.member_page.standings, standings), card(texts.member_page.audit, history)),
+    ...(achievements ? [card(texts.achievements.title, achievements)] : []),
     card(texts.member_page.points, points),
   )
 }

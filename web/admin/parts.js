@@ -239,12 +239,13 @@ export async function paged(context, { load, render, label = context.texts.load_
  */
 export function auditItem(context, entry, { actions = [], isOwn = false } = {}) {
   const { texts, format } = context
-  const { action, actor, user, target: item, reason, adjustment, removed } = entry
+  const { action, actor, user, target: item, reason, adjustment, achievement, removed } = entry
   const subject = item ? target(item) : user ? member(user) : make('i', {}, texts.audit.erased)
   const facts = []
   if (actor) facts.push(texts.audit.by(actor.key ?? texts.audit.member))
   if (adjustment?.event) facts.push(`${texts.adjust.event}: ${adjustment.event}`)
   if (adjustment?.date) facts.push(`${texts.adjust.date}: ${format.day(adjustment.date)}`)
+  if (achievement) facts.push(`${achievement.id}: ${achievement.steps.map((step) => format.number(step)).join(', ')}`)
   if (removed) facts.push(texts.audit.removed(format.number(removed.boards), format.number(removed.keys)))
   /** @type {Content[]} */
   const more = [time(context, entry.at), ...facts.map((fact) => ` · ${fact}`)]

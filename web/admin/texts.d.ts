@@ -173,6 +173,14 @@ export interface Texts {
     detach_hint: string
     detached: string
   }
+  achievements: {
+    title: string
+    value: (value: string, next: string) => string
+    by: (step: string) => string
+    step: string
+    award: { title: string; hint: string; done: string }
+    withdraw: { title: string; hint: string; done: string }
+  }
   targets: {
     label: string
     hint: string

@@ -55,6 +55,14 @@ export interface Accounts {
   accounts: string[]
 }
 
+export interface Achievement {
+  id: string
+  name: string
+  steps: { value: number; at: string | null; by?: 'moderator' }[]
+  value: number
+  next: number | null
+}
+
 export interface Standing {
   id?: string
   rank: number | null
@@ -87,6 +95,7 @@ export interface AuditEntry {
   target?: Target
   reason?: string
   adjustment?: { id: string; points: number; date?: string; event?: string }
+  achievement?: { id: string; steps: number[] }
   removed?: { boards: number; keys: number; profiles: number }
 }
 

@@ -519,6 +519,18 @@ export const admin = {
       'From now on, activity of this user counts for the user again. Points that the member got stay with the member.',
     detached: 'Detached.',
   },
+  achievements: {
+    title: 'Achievements',
+    value: (value, next) => (next ? `${value} of ${next}` : value),
+    by: (step) => `${step}, awarded`,
+    step: 'Step',
+    award: { title: 'Award', hint: 'With the steps before it.', done: 'Awarded.' },
+    withdraw: {
+      title: 'Withdraw',
+      hint: 'With the steps after it. The member does not earn them again.',
+      done: 'Withdrawn.',
+    },
+  },
   targets: {
     label: 'Search targets',
     hint: 'Titles and authors are searched among the first 100 of each board of content. Enter opens any target by exact ID.',
@@ -560,6 +572,8 @@ export const admin = {
       'opt-in': 'Opted in',
       join: 'Joined',
       detach: 'Detached',
+      award: 'Awarded',
+      withdraw: 'Withdrawn',
       erase: 'Erased',
       delete: 'Deleted',
     },

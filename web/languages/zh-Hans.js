@@ -493,6 +493,14 @@ export const admin = {
     detach_hint: '从现在起，该用户的活动重新计入其本人；成员已获得的积分仍属于该成员。',
     detached: '已解除关联。',
   },
+  achievements: {
+    title: '成就',
+    value: (value, next) => (next ? `${value} / ${next}` : value),
+    by: (step) => `${step}（授予）`,
+    step: '等级',
+    award: { title: '授予', hint: '同时授予之前的等级。', done: '已授予。' },
+    withdraw: { title: '撤回', hint: '同时撤回之后的等级；该成员不会再次获得这些等级。', done: '已撤回。' },
+  },
   targets: {
     label: '搜索内容',
     hint: '按标题和作者搜索各内容榜的前 100 名；按回车键可通过准确的 ID 打开任意内容。',
@@ -533,6 +541,8 @@ export const admin = {
       'opt-in': '本人重新加入',
       join: '关联账号',
       detach: '解除关联',
+      award: '授予成就',
+      withdraw: '撤回成就',
       erase: '彻底删除',
       delete: '删除',
     },

@@ -1,5 +1,6 @@
-//! `moderate.lua` and `audited.lua`: hides and freezes users, and reads the audit log.
+//! `moderate.lua`, `award.lua` and `audited.lua`: hides and freezes users, awards achievements, and reads the audit log.
 
+use crate::accounts::account_keys;
 use crate::deployment::Deployment;
 use crate::deployment::pending::{self, STEP};
 use crate::fingerprint::Participant;
@@ -7,13 +8,16 @@ use crate::keys::Keys;
 use crate::outbox::OutboxEntry;
 use crate::profiles::{decode_own, decode_profile};
 use crate::redis::{Command, Reply, StoreError};
-use crate::scripts::{AUDITED, MODERATE};
+use crate::scripts::{AUDITED, AWARD, MODERATE};
+use activity_rank_core::achievement::AwardRequest;
 use activity_rank_core::actor::Actor;
 use activity_rank_core::calendar::{Date, Instant};
+use activity_rank_core::config::Achievement;
 use activity_rank_core::content::{StoredTarget, id_of_member};
 use activity_rank_core::error::Error;
-use activity_rank_core::moderation::{AdjustmentEntry, AuditEntry, AuditRequest, EntryId};
-use activity_rank_core::moderation::{ErasureEntry, Flags, ModerationState};
+use activity_rank_core::json;
+use activity_rank_core::moderation::{AdjustmentEntry, AuditEntry, AuditRequest, AwardEntry};
+use activity_rank_core::moderation::{EntryId, ErasureEntry, Flags, ModerationState};
 use activity_rank_core::profile::Profile;
 
 /// Sets the moderation state of a user. Returns the user's profile and flags afterwards.
@@ -54,6 +58,41 @@ fn moderate_call(
         .arg(Actor::stored(actor))
         .arg(deployment.config.bound.journal_flag())
         .number(STEP)
+}
+
+/// Writes to the audit log and the journal that steps of an achievement are awarded to a user, or withdrawn. Returns the user's
+/// profile.
+///
+/// # Errors
+///
+/// [`Error::AccountOf`] for an account of another member; else as [`Deployment::run_script`].
+pub async fn award(
+    deployment: &Deployment,
+    (request, achievement): (&AwardRequest, &Achievement),
+    steps: &[u64],
+    actor: Option<&Actor>,
+    now: Instant,
+) -> Result<Option<Profile>, Error> {
+    deployment.claim().await?;
+    let shard = deployment.config.shard_of(&request.user);
+    let [steps, values] = achievement.render_steps(steps);
+    let verb = if request.withdraws {
+        "withdraw"
+    } else {
+        "award"
+    };
+    let call = Command::script(&AWARD, &account_keys(&deployment.keys(shard)))
+        .arg(&deployment.fingerprint(shard))
+        .number(now.0)
+        .arg(deployment.config.bound.journal_flag())
+        .arg(Actor::stored(actor))
+        .args([verb, &request.user, &achievement.id])
+        .arg(&steps)
+        .arg(&values)
+        .arg(&request.reason);
+    let reply = deployment.run_script(call).await?;
+    let (profile, _) = decode_own(reply.list()?.get(2..).unwrap_or_default())?;
+    Ok(profile)
 }
 
 /// Reads a page of the audit log from every shard: up to `limit` entries of each, in any order.
@@ -184,6 +223,13 @@ fn decode_entry(shard: u32, reply: &Reply) -> Result<AuditEntry, StoreError> {
             steps: number("points")?,
         }),
     };
+    let achievement = optional("achievement")?.map(|id| {
+        let steps = json::read(field("steps").unwrap_or_default().as_bytes());
+        AwardEntry {
+            id,
+            steps: steps.unwrap_or_default(),
+        }
+    });
     let removed = match action.as_str() {
         "erase" => Some(ErasureEntry {
             boards: count("boards")?,
@@ -201,6 +247,7 @@ fn decode_entry(shard: u32, reply: &Reply) -> Result<AuditEntry, StoreError> {
         target: None,
         reason: None,
         adjustment,
+        achievement,
         removed,
     })
 }

@@ -75,7 +75,7 @@ pub async fn read_profiles(
 pub async fn read_profiles_and_points(
     deployment: &Deployment,
     users: &[&str],
-) -> Result<Vec<(Option<Profile>, u64)>, Error> {
+) -> Result<Vec<(Option<Profile>, Option<u64>)>, Error> {
     let read = |keys: &Keys, users: &[&str]| {
         let scores = Command::new("ZMSCORE").arg(&keys.board_named(ALL_TIME));
         let fields = read_command(keys, &PROFILE_AND_FLAGS, users);
@@ -89,10 +89,11 @@ pub async fn read_profiles_and_points(
             Some(score) => u64::try_from(score.integer()?).unwrap_or(0),
             None => 0,
         };
-        found.push((
-            profile.filter(|_| !flags.is_hidden()),
-            deployment.config.layout.points(Score(score)),
-        ));
+        let points = deployment.config.layout.points(Score(score));
+        found.push(match flags.is_hidden() {
+            true => (None, None),
+            false => (profile, Some(points)),
+        });
     }
     Ok(found)
 }

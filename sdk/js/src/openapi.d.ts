@@ -747,6 +747,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/{user}/achievements/{achievement}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+                /**
+                 * @description The id of an achievement of `ACHIEVEMENTS`.
+                 * @example commenter
+                 */
+                achievement: components["schemas"]["AchievementId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Award an achievement to a user
+         * @description Gives the user a step and those before it. Steps that the user has already stay as they are, so the same request again changes nothing. An award is kept whatever the user does, also with `revoke`, and by recounts and other conditions. The audit log has it; webhooks receive `achievement.earned` for each step unless the user had it before. If the evaluation of the journal is far behind, the steps appear later.
+         */
+        put: operations["awardAchievement"];
+        post?: never;
+        /**
+         * Withdraw an achievement from a user
+         * @description Takes a step and those after it, as far as the user has them. The user does not earn them again: only an award gives them back. Steps that the user did not have are earned as before. The audit log has the withdrawal. Also 204 if the user has none of the steps.
+         */
+        delete: operations["withdrawAchievement"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{user}/card": {
         parameters: {
             query?: never;
@@ -2289,7 +2321,7 @@ export interface components {
                  * @description What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted. An account has joined a member (`join`), or been detached from one (`detach`).
                  * @enum {unknown}
                  */
-                action: "hide" | "unhide" | "freeze" | "unfreeze" | "adjust" | "undo-adjust" | "opt-out" | "opt-in" | "join" | "detach" | "erase" | "delete";
+                action: "hide" | "unhide" | "freeze" | "unfreeze" | "adjust" | "undo-adjust" | "opt-out" | "opt-in" | "join" | "detach" | "award" | "withdraw" | "erase" | "delete";
                 /** @description `null` if the service key has no name, if the user who acted has been erased, and in old entries. */
                 actor: components["schemas"]["Actor"] | null;
                 /** @description `null` if the user has been erased, and for a target. */
@@ -2308,6 +2340,11 @@ export interface components {
                     event?: components["schemas"]["Id"];
                     /** @description The largest change on any board. */
                     points: number;
+                };
+                /** @description The steps that were awarded or withdrawn. */
+                achievement?: {
+                    id: components["schemas"]["AchievementId"];
+                    steps: number[];
                 };
                 /** @description What an erasure deleted. */
                 removed?: {
@@ -2558,9 +2595,14 @@ export interface components {
                 value: number;
                 /**
                  * Format: date-time
-                 * @description The instant of the activity that reached the step. `null` if the user does not have it.
+                 * @description The instant of the activity that reached the step, or of its award. `null` if the user does not have it.
                  */
                 at: string | null;
+                /**
+                 * @description Present if a moderator awarded the step.
+                 * @constant
+                 */
+                by?: "moderator";
             }[];
             /** @description The current value of the user. It may be below a step that the user has. Of a streak: its length until today or yesterday, this week or the last one. */
             value: number;
@@ -2696,6 +2738,47 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["User"];
+            };
+        };
+        /** @description The achievements. An unknown user has none. */
+        UserAchievements: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "user": {
+                 *         "id": "42",
+                 *         "name": "Ada"
+                 *       },
+                 *       "achievements": [
+                 *         {
+                 *           "id": "commenter",
+                 *           "name": "Commenter",
+                 *           "description": "Comments that stand.",
+                 *           "icon": "comment",
+                 *           "steps": [
+                 *             {
+                 *               "value": 1,
+                 *               "at": "2026-11-20T08:00:00Z"
+                 *             },
+                 *             {
+                 *               "value": 10,
+                 *               "at": null
+                 *             }
+                 *           ],
+                 *           "value": 7,
+                 *           "next": 10
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    account_of?: components["schemas"]["AccountOf"];
+                    user: components["schemas"]["User"];
+                    achievements: components["schemas"]["UserAchievement"][];
+                };
             };
         };
         /** @description Of whom the user is an account, and the user's accounts. */
@@ -5240,47 +5323,88 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The achievements. An unknown user has none. */
-            200: {
+            200: components["responses"]["UserAchievements"];
+            400: components["responses"]["InvalidRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    awardAchievement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+                /**
+                 * @description The id of an achievement of `ACHIEVEMENTS`.
+                 * @example commenter
+                 */
+                achievement: components["schemas"]["AchievementId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "step": 10,
+                 *       "reason": "Comments on the former site"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The value of the step; the first one if it is left out. */
+                    step?: number;
+                    reason: components["schemas"]["Reason"];
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["UserAchievements"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    withdrawAchievement: {
+        parameters: {
+            query?: {
+                /** @description The value of the step; all steps if it is left out. */
+                step?: number;
+                reason?: components["schemas"]["Reason"];
+            };
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+                /**
+                 * @description The id of an achievement of `ACHIEVEMENTS`.
+                 * @example commenter
+                 */
+                achievement: components["schemas"]["AchievementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user has none of the steps. */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    /**
-                     * @example {
-                     *       "user": {
-                     *         "id": "42",
-                     *         "name": "Ada"
-                     *       },
-                     *       "achievements": [
-                     *         {
-                     *           "id": "commenter",
-                     *           "name": "Commenter",
-                     *           "description": "Comments that stand.",
-                     *           "icon": "comment",
-                     *           "steps": [
-                     *             {
-                     *               "value": 1,
-                     *               "at": "2026-11-20T08:00:00Z"
-                     *             },
-                     *             {
-                     *               "value": 10,
-                     *               "at": null
-                     *             }
-                     *           ],
-                     *           "value": 7,
-                     *           "next": 10
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        user: components["schemas"]["User"];
-                        achievements: components["schemas"]["UserAchievement"][];
-                    };
-                };
+                content?: never;
             };
             400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Misconfigured"];
             503: components["responses"]["StoreUnavailable"];

@@ -40,6 +40,8 @@ export const OPERATIONS = /** @type {const} */ ({
   putProfiles: ['PUT', '/v1/users'],
   listPoints: ['GET', '/v1/users/{user}/points'],
   getAchievements: ['GET', '/v1/users/{user}/achievements'],
+  awardAchievement: ['PUT', '/v1/users/{user}/achievements/{achievement}'],
+  withdrawAchievement: ['DELETE', '/v1/users/{user}/achievements/{achievement}'],
   getCard: ['GET', '/v1/users/{user}/card'],
   getCardPicture: ['GET', '/v1/users/{user}/card.svg'],
   getBadge: ['GET', '/v1/users/{user}/badge.svg'],

@@ -8,24 +8,32 @@ use activity_rank_core::calendar::{Date, Utc};
 use activity_rank_core::config::Vars;
 use serde_json::{Value, json};
 
-/// Runs the steps of each scenario: arrays of statements, as text and values. A step repeats while its last statement
-/// returns 1.
+/// Runs the steps of each scenario: arrays of statements, as text and values, in one transaction. A step repeats while its
+/// last statement returns 1. Before that, a transaction fails after so many statements as `failing` has for the step.
 const SCRIPT: &str = "const { DatabaseSync } = require('node:sqlite')
-    const { schema, scenarios } = JSON.parse(require('fs').readFileSync(0, 'utf8'))
+    const { schema, scenarios, failing } = JSON.parse(require('fs').readFileSync(0, 'utf8'))
     console.log(JSON.stringify(scenarios.map((steps) => {
       const database = new DatabaseSync(':memory:')
       database.exec(schema)
       let rows
-      for (const step of steps) {
-        do for (const [sql, values] of step) rows = database.prepare(sql).all(...values)
-        while (rows[0]?.text === '1')
-      }
+      const run = ([sql, values]) => database.prepare(sql).all(...values)
+      steps.forEach((step, index) => {
+        database.exec('BEGIN')
+        step.slice(0, failing[index % failing.length]).forEach(run)
+        database.exec('ROLLBACK')
+        do {
+          database.exec('BEGIN')
+          for (const statement of step) rows = run(statement)
+          database.exec('COMMIT')
+        } while (rows[0]?.text === '1')
+      })
       return rows
     })))";
 
 /// Runs scenarios on databases of their own. Returns the rows of the last statement of each.
 fn run(scenarios: &[Vec<Value>]) -> Vec<Value> {
-    let input = json!({"schema": schema(&["journal"]), "scenarios": scenarios});
+    let failing = [0, 1, 4, 6, 2, 5, 3];
+    let input = json!({"schema": schema(&["journal"]), "scenarios": scenarios, "failing": failing});
     serde_json::from_value(run_node(SCRIPT, &input)).unwrap()
 }
 
@@ -38,6 +46,7 @@ fn config() -> Config {
     let vars = json!({
         "UPSTASH_REDIS_REST_URL": "https://store",
         "UPSTASH_REDIS_REST_TOKEN": "token",
+        "WEBHOOKS": [{"url": "https://hooks.slack.com/a", "kinds": ["achievement.earned"]}],
         "ACHIEVEMENTS": {
             "likes": named(json!({"count": "like", "steps": [1, 3, 5]})),
             "likes-now": named(json!({"count": "like", "steps": [1, 3], "revoke": true})),
@@ -47,6 +56,7 @@ fn config() -> Config {
             "week-1": named(json!({"points": true, "steps": [4], "from": "2026-01-01", "until": "2026-01-06"})),
             "received": named(json!({"received": true, "steps": [2, 4, 6]})),
             "days": named(json!({"streak": "days", "steps": [2, 3, 5]})),
+            "podium": named(json!({"place": "week", "within": 2, "steps": [1, 3]})),
             "weeks": named(json!({"streak": "weeks", "steps": [2, 3]})),
         },
     });
@@ -66,7 +76,18 @@ impl Random {
     }
 }
 
-/// The change by a row: a member, its action, its instant and its day, and the points that it gives.
+/// The achievements and steps of [`config`] that moderators award and withdraw.
+const AWARDED: [(&str, i64); 6] = [
+    ("likes", 1),
+    ("likes", 3),
+    ("likes-now", 1),
+    ("points-now", 5),
+    ("days", 2),
+    ("weeks", 3),
+];
+
+/// The change by a row: a member, its action, its instant and its day, and the points that it gives. Of an award the action
+/// is the achievement, and the points are the step.
 #[derive(Clone, Debug)]
 struct Change {
     n: i64,
@@ -103,7 +124,7 @@ fn journal(random: &mut Random, rows: i64, rules: bool) -> (Vec<Value>, Vec<Chan
             points,
             group,
         };
-        let mut change = match random.below(20) {
+        let mut change = match random.below(22) {
             0..=9 => change(
                 "count",
                 ["like", "comment"][random.below(2) as usize],
@@ -135,6 +156,21 @@ fn journal(random: &mut Random, rows: i64, rules: bool) -> (Vec<Value>, Vec<Chan
                 recounts.push((n, start + 5 * DAY, points));
                 continue;
             }
+            20 | 21 => change(
+                "place",
+                ["place:w", "place:d"][random.below(4) as usize / 3],
+                at,
+                1 + random.below(3) as i64,
+            ),
+            18 | 19 => {
+                let (achievement, step) = AWARDED[random.below(6) as usize];
+                change(
+                    ["award", "withdraw"][random.below(2) as usize],
+                    achievement,
+                    start + 99 * DAY,
+                    step,
+                )
+            }
             _ => {
                 entries.push(json!(["", {}]));
                 continue;
@@ -159,6 +195,14 @@ fn journal(random: &mut Random, rows: i64, rules: bool) -> (Vec<Value>, Vec<Chan
                 entry["applied"] = json!(format!("9/7/{}", change.points));
                 change.group = "";
                 entry["groups"] = json!("");
+            }
+            "award" | "withdraw" => {
+                entry = json!({"did": change.did, "now": text(change.at), "user": change.user,
+                    "achievement": change.action, "steps": json!([change.points]).to_string()});
+            }
+            "place" => {
+                entry = json!({"did": change.did, "now": text(change.at), "user": change.user,
+                    "action": change.action, "points": text(change.points)});
             }
             "receive" => {
                 entry["points"] = json!(text(change.points));
@@ -188,14 +232,32 @@ fn journal(random: &mut Random, rows: i64, rules: bool) -> (Vec<Value>, Vec<Chan
     (entries, changes)
 }
 
-type Earned = BTreeMap<(String, String, i64), (i64, i64)>;
+/// A member, an achievement and a step or a period.
+type Key = (String, String, i64);
+type Earned = BTreeMap<Key, (i64, i64)>;
 
-/// Evaluates changes one by one.
-fn reference(changes: &[Change]) -> (Earned, BTreeMap<(String, String, i64), i64>) {
+/// Evaluates changes one by one. Returns the steps that members have, the tallies, and the steps that sent a message.
+fn reference(changes: &[Change]) -> (Earned, BTreeMap<Key, i64>, BTreeSet<Key>) {
     let mut earned = Earned::new();
-    let mut tallies: BTreeMap<(String, String, i64), i64> = BTreeMap::new();
+    let mut tallies: BTreeMap<Key, i64> = BTreeMap::new();
+    let (mut by_hand, mut known, mut sent) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
     let start = first_day().local_millis();
     for change in changes {
+        if let "award" | "withdraw" = change.did {
+            let key = (change.user.clone(), change.action.to_owned(), change.points);
+            let is_new = known.insert(key.clone());
+            if by_hand.insert(key.clone(), change.did) == Some(change.did) {
+                continue;
+            }
+            earned.remove(&key);
+            if change.did == "award" {
+                earned.insert(key.clone(), (change.at, change.n));
+                if is_new {
+                    sent.insert(key);
+                }
+            }
+            continue;
+        }
         let (received, is_like) = (change.did == "receive", change.action == "like");
         let in_group = ["eu", "uk"].contains(&change.group);
         let in_time = (start..start + 5 * DAY).contains(&change.at);
@@ -203,7 +265,10 @@ fn reference(changes: &[Change]) -> (Earned, BTreeMap<(String, String, i64), i64
         let day = change.at.div_euclid(DAY);
         let week = (day + 3).div_euclid(7);
         let sign = if change.did == "undo" { -1 } else { 1 };
-        let rules: [(&str, bool, i64, i64, &[i64]); 9] = [
+        let is_place = change.did == "place";
+        let is_first = is_place && change.action == "place:w" && change.points <= 2;
+        let rules: [(&str, bool, i64, i64, &[i64]); 10] = [
+            ("podium", is_first, 0, 1, &[1, 3]),
             ("likes", is_like && !received, 0, sign, &[1, 3, 5]),
             ("likes-now", is_like && !received, 0, sign, &[1, 3]),
             ("europe", is_like && !received && in_group, 0, sign, &[2]),
@@ -215,7 +280,7 @@ fn reference(changes: &[Change]) -> (Earned, BTreeMap<(String, String, i64), i64
             ("weeks", !received, week, change.points, &[2, 3]),
         ];
         for (id, applies, period, delta, steps) in rules {
-            if !applies {
+            if !applies || is_place != (id == "podium") {
                 continue;
             }
             let key = |period| (change.user.clone(), id.to_owned(), period);
@@ -233,8 +298,14 @@ fn reference(changes: &[Change]) -> (Earned, BTreeMap<(String, String, i64), i64
                 (from, to) = (0, if begins { run as i64 } else { 0 });
             }
             for step in steps {
+                if by_hand.contains_key(&key(*step)) {
+                    continue;
+                }
                 if from < *step && *step <= to {
                     earned.entry(key(*step)).or_insert((change.at, change.n));
+                    if known.insert(key(*step)) {
+                        sent.insert(key(*step));
+                    }
                 }
                 if id.ends_with("now") && to < *step {
                     earned.remove(&key(*step));
@@ -242,7 +313,7 @@ fn reference(changes: &[Change]) -> (Earned, BTreeMap<(String, String, i64), i64
             }
         }
     }
-    (earned, tallies)
+    (earned, tallies, sent)
 }
 
 /// Returns the statement that appends rows to the journal.
@@ -258,10 +329,13 @@ fn append(config: &Config, rows: &[Value], first: usize) -> Value {
     ]])
 }
 
-const RESULT: &str = "SELECT json_group_array(json_array(0, member, achievement, step, at, n)) AS text FROM achievements_earned \
-    UNION ALL SELECT json_group_array(json_array(1, member, achievement, day, value)) FROM achievement_tallies";
+const RESULT: &str = "SELECT json_group_array(json_array(0, member, achievement, step, at, n)) AS text FROM achievements_earned WHERE hand >= 0 \
+    UNION ALL SELECT json_group_array(json_array(1, member, achievement, day, value)) FROM achievement_tallies \
+    UNION ALL SELECT json_group_array(json_array(1, user, data, deliveries.n)) FROM deliveries \
+    JOIN journal ON journal.site = deliveries.site AND journal.shard = deliveries.shard AND journal.id = deliveries.entry";
 
-/// Transactions have so many rows, cron runs after any number of rows, and some evaluations start from the first row.
+/// Transactions have so many rows, cron runs after any number of rows, some transactions fail, and some evaluations start from
+/// the first row. A step sends one message; one that is revoked and earned again may send another one.
 #[test]
 fn steps_do_not_depend_on_transactions() {
     let config = config();
@@ -269,7 +343,7 @@ fn steps_do_not_depend_on_transactions() {
     for seed in 0..15 {
         let mut random = Random(seed);
         let rules = seed % 3 == 0;
-        let (entries, changes) = journal(&mut random, 90, rules);
+        let (entries, changes) = journal(&mut random, 110, rules);
         for rows in [1, 5, 17, 500] {
             let mut steps = Vec::new();
             // A recount that comes after steps were earned leaves them, so it is there from the beginning.
@@ -279,6 +353,11 @@ fn steps_do_not_depend_on_transactions() {
                 1 + random.below(60) as usize
             };
             let mut first = 0;
+            let evaluation = |rows| {
+                let statements = statements(&config, Instant(0), rows);
+                statements.iter().map(Statement::json).collect()
+            };
+            steps.push(evaluation(rows));
             for entries in entries.chunks(chunk) {
                 steps.push(append(&config, entries, first));
                 first += entries.len();
@@ -286,8 +365,7 @@ fn steps_do_not_depend_on_transactions() {
                     let restart = "UPDATE achievements_read SET version = 'other'";
                     steps.push(json!([[restart, []]]));
                 }
-                let statements = statements(&config, Instant(0), rows);
-                steps.push(statements.iter().map(Statement::json).collect());
+                steps.push(evaluation(rows));
             }
             steps.push(json!([[RESULT, []]]));
             scenarios.push(steps);
@@ -295,7 +373,9 @@ fn steps_do_not_depend_on_transactions() {
         }
     }
     let mut kinds = BTreeSet::new();
-    for (index, (result, (earned, tallies))) in run(&scenarios).iter().zip(&expected).enumerate() {
+    for (index, (result, (earned, tallies, sent))) in
+        run(&scenarios).iter().zip(&expected).enumerate()
+    {
         let rows = |index: usize| -> Vec<Value> {
             serde_json::from_str(result[index]["text"].as_str().unwrap()).unwrap()
         };
@@ -314,11 +394,25 @@ fn steps_do_not_depend_on_transactions() {
             tallies.values().copied().collect::<Vec<_>>(),
             "scenario {index}"
         );
+        let mut found: Vec<Key> = Vec::new();
+        for row in rows(2) {
+            let (achievement, step) = row[2].as_str().unwrap().split_once(' ').unwrap();
+            let key = (text(&row[1]), achievement.to_owned(), step.parse().unwrap());
+            if !achievement.ends_with("now") || !found.contains(&key) {
+                found.push(key);
+            }
+        }
+        found.sort();
+        assert_eq!(
+            found,
+            sent.iter().cloned().collect::<Vec<_>>(),
+            "scenario {index}"
+        );
         kinds.extend(
             earned
                 .keys()
                 .map(|(_, achievement, step)| (achievement.clone(), *step)),
         );
     }
-    assert_eq!(kinds.len(), 20, "{kinds:?}");
+    assert_eq!(kinds.len(), 22, "{kinds:?}");
 }

@@ -1,9 +1,12 @@
 //! `ACHIEVEMENTS`, `/v1/achievements` and `achievement.earned`.
 
-use test_support::{Value, json, peer};
+use test_support::{Value, json, peer, peers};
 
 use super::{HookApp, contents, start_with};
-use crate::bodies::{activity, undo, with};
+use crate::bodies::{activity, dated, like, undo, with};
+use crate::clock::{day, noon, period};
+use crate::events::Event;
+use crate::problem::{Problem, problem};
 
 /// A deployment whose first run of cron is over: what comes from now on sends messages.
 async fn start(achievements: Value) -> HookApp {
@@ -103,6 +106,13 @@ async fn step_is_earned_once_at_its_activity() {
 }
 
 #[tokio::test]
+async fn empty_journal_is_evaluated() {
+    let app = start(voter()).await;
+    let log = app.miniflare.log();
+    assert!(!log.contains("error"), "{log}");
+}
+
+#[tokio::test]
 async fn concurrent_runs_earn_a_step_once() {
     let app = start(voter()).await;
     let user = &peer("42");
@@ -144,6 +154,173 @@ async fn undone_activity_revokes_a_step() {
     assert_eq!(contents(&app.minute().await), [earned(user, 3)]);
 }
 
+/// A message names a step that the member has, not how often it was reached.
+#[tokio::test]
+async fn step_reached_again_sends_no_message() {
+    let app = start(voter()).await;
+    let user = &peer("42");
+    app.vote(user, &[0]).await;
+    app.outcome(undo(vote(user, 0)), "undone").await;
+    app.vote(user, &[0]).await;
+    assert_eq!(contents(&app.minute().await), [earned(user, 1)]);
+}
+
+/// Returns the path of a user's only achievement.
+fn path(user: &str) -> String {
+    format!("/v1/users/{user}/achievements/voter")
+}
+
+/// Returns the entries of the audit log about a user, without ids and instants.
+async fn audit(app: &HookApp, user: &str) -> Vec<Value> {
+    let mut log = app.read("/v1/moderation").await;
+    let entries = log["entries"].as_array_mut().expect("entries");
+    entries.retain(|entry| entry["user"]["id"] == user);
+    for entry in &mut *entries {
+        let entry = entry.as_object_mut().expect("an entry");
+        entry.retain(|name, _| !["id", "at", "actor", "user"].contains(&name.as_str()));
+    }
+    entries.clone()
+}
+
+#[tokio::test]
+async fn award_by_hand_is_earned_once() {
+    let app = start(voter()).await;
+    let user = &peer("42");
+    let award = json!({"step": 3, "reason": "Helped"});
+    let answer = app.put(&path(user), &award).await;
+    answer.assert_status(200);
+    let steps = answer.body["achievements"][0]["steps"].clone();
+    let at = &steps[0]["at"];
+    assert_eq!(
+        answer.body,
+        json!({"user": {"id": user}, "achievements": [{"id": "voter", "name": "Voter", "description": "", "icon": "star",
+            "steps": [{"value": 1, "at": at, "by": "moderator"}, {"value": 3, "at": at, "by": "moderator"}],
+            "value": 0, "next": null}]})
+    );
+    app.put(&path(user), &award)
+        .await
+        .assert(200, answer.body.clone());
+    assert_eq!(
+        contents(&app.minute().await),
+        [earned(user, 1), earned(user, 3)]
+    );
+    app.vote(user, &[0, 1, 2]).await;
+    assert_eq!(app.minute().await, []);
+    assert_eq!(app.achievement(user).await["steps"], steps);
+    assert_eq!(app.members().await, [1, 1]);
+    let entry = json!({"action": "award", "reason": "Helped", "achievement": {"id": "voter", "steps": [1, 3]}});
+    assert_eq!(audit(&app, user).await, [entry]);
+}
+
+#[tokio::test]
+async fn withdrawn_step_does_not_come_back() {
+    let app = start(json!({"voter": {"name": "Voter", "count": "vote", "steps": [1, 3, 5]}})).await;
+    let user = &peer("42");
+    app.vote(user, &[0, 1, 2]).await;
+    app.minute().await;
+    let reason = format!("{}?reason=Votes+bought", path(user));
+    for _ in 0..2 {
+        app.delete(&reason).await.assert_status(204);
+    }
+    assert_eq!(app.progress(user).await, (vec![false; 3], json!(3)));
+    assert_eq!(app.members().await, [0, 0, 0]);
+    let restart = "UPDATE achievements_read SET version = ''";
+    app.miniflare.sql(restart).await;
+    app.outcome(undo(vote(user, 0)), "undone").await;
+    app.vote(user, &[0]).await;
+    assert_eq!(app.minute().await, []);
+    assert_eq!(app.progress(user).await, (vec![false; 3], json!(3)));
+    // A later step is earned as before.
+    app.vote(user, &[3, 4]).await;
+    assert_eq!(contents(&app.minute().await), [earned(user, 5)]);
+    assert_eq!(app.progress(user).await.0, [false, false, true]);
+    app.delete(&format!("{}?step=5", path(user)))
+        .await
+        .assert_status(204);
+    // An award has the steps before it, and the message about the step was sent before.
+    let award = json!({"step": 5, "reason": "Appeal granted"});
+    app.put(&path(user), &award).await.assert_status(200);
+    assert_eq!(app.progress(user).await.0, [true, true, true]);
+    assert_eq!(app.minute().await, []);
+    let entry = |action: &str, steps: Value| json!({"action": action, "achievement": {"id": "voter", "steps": steps}});
+    let expected = [
+        with(
+            entry("award", json!([1, 3, 5])),
+            json!({"reason": "Appeal granted"}),
+        ),
+        entry("withdraw", json!([5])),
+        with(
+            entry("withdraw", json!([1, 3])),
+            json!({"reason": "Votes bought"}),
+        ),
+    ];
+    assert_eq!(audit(&app, user).await, expected);
+}
+
+#[tokio::test]
+async fn award_is_not_revoked() {
+    let mut achievements = voter();
+    achievements["voter"]["revoke"] = json!(true);
+    let app = start(achievements).await;
+    let user = &peer("42");
+    app.vote(user, &[0]).await;
+    let award = json!({"step": 3, "reason": "Helped"});
+    app.put(&path(user), &award).await.assert_status(200);
+    app.outcome(undo(vote(user, 0)), "undone").await;
+    app.minute().await;
+    assert_eq!(app.progress(user).await, (vec![false, true], json!(0)));
+}
+
+#[tokio::test]
+async fn invalid_awards_are_refused() {
+    let app = start(voter()).await;
+    let (user, reason) = (&peer("42"), json!({"reason": "Helped"}));
+    let field =
+        |field: &str, detail: &str| Problem::with_error("invalid-request", field, detail).body();
+    let step = with(reason.clone(), json!({"step": 2}));
+    for (path, body, status, expected) in [
+        (path(user), step, 400, field("step", "must be one of 1, 3")),
+        (
+            path(user),
+            json!({}),
+            400,
+            field("reason", "must be a text of 1 to 500 characters"),
+        ),
+        (
+            format!("/v1/users/{user}/achievements/other"),
+            reason.clone(),
+            404,
+            problem("not-found", "There is no achievement other."),
+        ),
+    ] {
+        app.put(&path, &body).await.assert(status, expected);
+    }
+    let withdrawal = format!("{}?step=x", path(user));
+    let expected = field("step", "must be the value of a step");
+    app.delete(&withdrawal).await.assert(400, expected);
+    app.without_key()
+        .put(&path(user), &reason)
+        .await
+        .assert_status(401);
+    assert_eq!(audit(&app, user).await, Vec::<Value>::new());
+}
+
+/// An award to an account is one of its member.
+#[tokio::test]
+async fn account_awards_go_to_the_member() {
+    let app = start(voter()).await;
+    let [user, member] = &["42", "9"].map(peer);
+    let account = format!("/v1/users/{user}/account");
+    app.put(&account, &json!({"of": member}))
+        .await
+        .assert_status(200);
+    app.put(&path(user), &json!({"reason": "Helped"}))
+        .await
+        .assert_status(200);
+    app.minute().await;
+    assert_eq!(app.progress(member).await.0, [true, false]);
+}
+
 #[tokio::test]
 async fn erased_member_has_no_steps() {
     let app = start(voter()).await;
@@ -152,6 +329,8 @@ async fn erased_member_has_no_steps() {
     app.vote(other, &[0]).await;
     app.minute().await;
     app.moderate(erased, true, false).await.assert_status(200);
+    let path = format!("{}?step=3", path(erased));
+    app.delete(&path).await.assert_status(204);
     app.minute().await;
     app.erase(erased).await;
     app.minute().await;
@@ -267,6 +446,94 @@ async fn anniversary_comes_with_time() {
     assert_eq!(contents(&app.minute().await), [earned(user, 1)]);
     assert_eq!(app.progress(user).await, (vec![true, false], json!(1)));
     assert_eq!(app.minute().await, []);
+}
+
+/// A place is that of the board when it settled: later activity changes the board, but no achievement.
+#[tokio::test]
+async fn places_on_a_closed_board_count_once() {
+    let podium = json!({"name": "Podium", "place": "day", "within": 2, "steps": [1, 2]});
+    let app = start(json!({"podium": podium})).await;
+    let users = peers(["a", "b", "c"]);
+    // The first run has read yesterday's board, which was empty.
+    let forget = "DELETE FROM journal WHERE id GLOB '0-0 *'";
+    app.miniflare.sql(forget).await;
+    for (rank, user) in users.iter().enumerate() {
+        for target in rank..users.len() {
+            let vote = dated(vote(user, target as u32), noon(1));
+            app.outcome(vote, "counted").await;
+        }
+    }
+    let places = async || {
+        let mut earned = Vec::new();
+        for user in &users {
+            earned.push(app.progress(user).await);
+        }
+        earned
+    };
+    let messages = app.minute().await;
+    let messages: Vec<_> = messages
+        .iter()
+        .filter(|message| message.body["type"] == "achievement.earned")
+        .collect();
+    let end = &period("day", day(1))["end"];
+    let named: Vec<(&Value, &Value)> = messages
+        .iter()
+        .map(|message| {
+            (
+                &message.body["data"]["user"]["id"],
+                &message.body["timestamp"],
+            )
+        })
+        .collect();
+    assert_eq!(named, [(&json!(users[0]), end), (&json!(users[1]), end)]);
+    let first = (vec![true, false], json!(1));
+    let none = (vec![false, false], json!(0));
+    let expected = [first.clone(), first, none];
+    assert_eq!(places().await, expected);
+    for target in 10..20 {
+        let vote = dated(vote(&users[2], target), noon(1));
+        app.outcome(vote, "counted").await;
+    }
+    for sql in ["UPDATE achievements_read SET version = ''", "SELECT 1"] {
+        app.miniflare.sql(sql).await;
+        app.minute().await;
+        assert_eq!(places().await, expected);
+    }
+    app.erase(&users[0]).await;
+    app.minute().await;
+    let rows = "SELECT user FROM journal WHERE id GLOB '0-0 * ?' ORDER BY n";
+    let expected = json!([{"user": ""}, {"user": users[1]}]);
+    assert_eq!(app.miniflare.sql(rows).await, expected);
+    assert_eq!(
+        app.progress(&users[0]).await,
+        (vec![false, false], json!(0))
+    );
+}
+
+#[tokio::test]
+async fn won_events_are_counted() {
+    let receiver = super::receiver();
+    let app = crate::app::MiniflareApp::with(|worker| {
+        let winner = json!({"winner": {"name": "Winner", "events": true}});
+        let worker = worker.journal().json("ACHIEVEMENTS", winner);
+        worker.var("SETTLE_MINUTES", "0").var("BOARD_MAX_AGE", "0")
+    });
+    let app = HookApp { app, receiver };
+    let event = Event::between("hackathon", 1_000, 2_000);
+    event.put(&app).await;
+    let [first, second] = &peers(["a", "b"]);
+    for (user, target) in [(first, "1"), (first, "2"), (second, "1")] {
+        let like = dated(like(user, target), event.at(0));
+        app.outcome(like, "counted").await;
+    }
+    event.wait_for(&app, "final").await;
+    for _ in 0..2 {
+        app.minute().await;
+        assert_eq!(app.progress(first).await, (vec![true], json!(1)));
+        assert_eq!(app.progress(second).await, (vec![false], json!(0)));
+    }
+    let at = &app.achievement(first).await["steps"][0]["at"];
+    assert_eq!(*at, app.read(&event.path()).await["final_at"]);
 }
 
 #[tokio::test]

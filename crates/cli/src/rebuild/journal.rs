@@ -208,6 +208,16 @@ pub enum Change {
         account: String,
         actor: String,
     },
+    /// Steps of an achievement that a moderator awards or withdraws: no data but the audit log.
+    Award {
+        verb: String,
+        user: String,
+        achievement: String,
+        steps: String,
+        values: String,
+        reason: String,
+        actor: String,
+    },
     Erase {
         hash: String,
         actor: String,
@@ -310,6 +320,7 @@ impl Entry {
         let (user, target) = match &self.change {
             Change::Activity(Activity { user, .. })
             | Change::Account { user, .. }
+            | Change::Award { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => (user.as_str(), ""),
             Change::Receive(Receipt { user, target, .. })
@@ -345,6 +356,7 @@ impl Entry {
             | Change::Target(Registration { user, .. })
             | Change::List { user, .. }
             | Change::Account { user, .. }
+            | Change::Award { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => ("user", user.as_str()),
             Change::ModerateTarget { .. }
@@ -416,6 +428,9 @@ pub(super) struct JsonEntry {
     pub(super) gives: Option<String>,
     pub(super) on: String,
     pub(super) accounts: String,
+    pub(super) achievement: String,
+    pub(super) steps: String,
+    pub(super) values: String,
 }
 
 impl JsonEntry {
@@ -497,11 +512,21 @@ impl JsonEntry {
                 definitions: Definitions::new(&self.definitions),
                 is_recount: self.recount == "1",
             },
-            "recount" => Change::Nothing,
+            // Places on closed boards, for achievements.
+            "recount" | "place" | "places" => Change::Nothing,
             "account" => Change::Account {
                 user,
                 of: self.of.clone(),
                 account: self.number.clone(),
+                actor: self.actor.clone(),
+            },
+            "award" | "withdraw" => Change::Award {
+                verb: self.did.clone(),
+                user,
+                achievement: self.achievement.clone(),
+                steps: self.steps.clone(),
+                values: self.values.clone(),
+                reason: self.reason.clone(),
                 actor: self.actor.clone(),
             },
             "rules" => {
@@ -713,6 +738,18 @@ pub(super) mod tests {
             json!({"did": "stub", "target": "post-7", "name": "#17 post-7", "stub": ";1;9"}),
         ] {
             let entry = entry(1, stub).unwrap();
+            assert!(matches!(entry.change, Change::Nothing), "{entry:?}");
+        }
+    }
+
+    /// Places on closed boards are of achievements alone, and on the first shard for users of any.
+    #[test]
+    fn places_change_nothing() {
+        for place in [
+            json!({"did": "places"}),
+            json!({"did": "place", "user": "9", "action": "place:w", "points": "2"}),
+        ] {
+            let entry = entry(1, place).unwrap();
             assert!(matches!(entry.change, Change::Nothing), "{entry:?}");
         }
     }

@@ -82,6 +82,15 @@ pub enum ScriptCall {
         /// Time of the change, Unix ms.
         then: i64,
     },
+    /// The script of awards.
+    Award {
+        /// Its arguments after the actor.
+        args: [String; 6],
+        /// The actor as the audit log stores it.
+        actor: String,
+        /// Time of the change, Unix ms.
+        then: i64,
+    },
     /// A script that changes all boards of a user or target.
     AllBoards {
         /// The script.
@@ -210,6 +219,7 @@ impl Step {
             }
             ScriptCall::Receive { .. }
             | ScriptCall::Account { .. }
+            | ScriptCall::Award { .. }
             | ScriptCall::AllBoards { .. }
             | ScriptCall::Command { .. } => false,
         }
@@ -288,6 +298,15 @@ impl Step {
                     args: args.map(str::to_owned).to_vec(),
                 }
             }
+            ScriptCall::Award { args, actor, then } => {
+                let then = then.to_string();
+                let first = [&context.fingerprint, &then, NOT_JOURNALED, actor];
+                EncodedCall {
+                    script: "award",
+                    keys: account_keys(&context.keys),
+                    args: [&first.map(str::to_owned)[..], args].concat(),
+                }
+            }
             ScriptCall::AllBoards {
                 script,
                 then,
@@ -331,6 +350,7 @@ impl Step {
             }
             ScriptCall::Receive { .. }
             | ScriptCall::Account { .. }
+            | ScriptCall::Award { .. }
             | ScriptCall::Command { .. } => {
                 return Err(invalid());
             }
@@ -360,6 +380,7 @@ impl Step {
             ScriptCall::Count { .. }
             | ScriptCall::Receive { .. }
             | ScriptCall::Account { .. }
+            | ScriptCall::Award { .. }
             | ScriptCall::Command { .. } => Err("a change of visibility is incomplete".to_owned()),
         }
     }
@@ -535,6 +556,7 @@ impl Planner {
                 self.set_account(user, of, account);
             }
             Change::List { user, .. }
+            | Change::Award { user, .. }
             | Change::Moderate { user, .. }
             | Change::Profile { user, .. } => self.users.add_stored(user),
             Change::Event { definitions, .. } => self.definitions = definitions.clone(),
@@ -634,6 +656,28 @@ impl Planner {
                         user,
                         of,
                         account,
+                        actor,
+                        then,
+                    },
+                });
+            }
+            Change::Award {
+                verb,
+                user,
+                achievement,
+                steps,
+                values,
+                reason,
+                actor,
+            } => {
+                self.close();
+                self.users.add(&user);
+                self.store_users();
+                return self.steps.push(Step {
+                    entry: Some(number),
+                    entries: 1,
+                    call: ScriptCall::Award {
+                        args: [verb, user, achievement, steps, values, reason],
                         actor,
                         then,
                     },

@@ -8,7 +8,8 @@ use activity_rank_core::content::StoredTarget;
 use activity_rank_store::fingerprint::pending_changes;
 use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::{
-    ACCOUNT, ADJUST, COUNT, ERASE, MODERATE, MODERATE_TARGET, PROFILES, RECEIVE, SETTLE, Script,
+    ACCOUNT, ADJUST, AWARD, COUNT, ERASE, MODERATE, MODERATE_TARGET, PROFILES, RECEIVE, SETTLE,
+    Script,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -47,6 +48,7 @@ static REPLAY: LazyLock<Script> = LazyLock::new(|| {
         ("count", &COUNT),
         ("receive", &RECEIVE),
         ("account", &ACCOUNT),
+        ("award", &AWARD),
         ("moderate", &MODERATE),
         ("moderate_target", &MODERATE_TARGET),
         ("profiles", &PROFILES),
@@ -318,6 +320,7 @@ impl Applier {
                 | Change::List { .. }
                 | Change::Event { .. }
                 | Change::Account { .. }
+                | Change::Award { .. }
                 | Change::Moderate { .. }
                 | Change::Profile { .. }
                 | Change::Refused(_)

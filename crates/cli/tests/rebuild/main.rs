@@ -7,6 +7,7 @@
 
 mod accounts;
 mod app;
+mod awards;
 mod cli;
 mod concurrent_writes;
 mod content;

@@ -1,7 +1,7 @@
 //! `ACHIEVEMENTS`: goals beyond a rank.
 
 use super::{Levels, Rules, StartOf, Vars};
-use crate::calendar::{Date, Instant};
+use crate::calendar::{Date, Instant, Period};
 use crate::error::Error;
 use crate::id;
 use crate::profile;
@@ -21,7 +21,7 @@ const MAX_STEP: u64 = 1_000_000_000;
 /// The longest streak, in days or weeks: each new day reads so many days before and after it.
 const MAX_STREAK: u64 = 1000;
 
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 17] = [
     "name",
     "description",
     "icon",
@@ -30,16 +30,25 @@ const FIELDS: [&str; 14] = [
     "until",
     "groups",
     "revoke",
+    "within",
     "count",
     "points",
     "received",
     "streak",
     "level",
     "member_since",
+    "place",
+    "events",
 ];
 
 /// The number of fields that are no conditions.
-const OTHERS: usize = 8;
+const OTHERS: usize = 9;
+
+/// The last place that an achievement may require.
+const MAX_PLACE: u64 = 100;
+
+/// The journal's actions of places begin with this, and the letter of a period or `E` for events follows.
+pub const PLACE: &str = "place:";
 
 /// The icons that pages have.
 const ICONS: [&str; 8] = [
@@ -73,6 +82,8 @@ pub struct Context<'a> {
     pub rules: &'a Rules,
     /// The levels.
     pub levels: &'a Levels,
+    /// The periods that have boards.
+    pub periods: &'a [Period],
     /// How boards store points.
     pub layout: Layout,
     /// The first instant of a day.
@@ -147,6 +158,19 @@ impl Achievements {
             .any(|achievement| achievement.definition.get(7) == Some(&Value::Bool(true)))
     }
 
+    /// Returns the last place that counts for an achievement on boards of a period, by its letter, or of events, by `E`;
+    /// `None` if places on them count for none.
+    #[must_use]
+    pub fn last_place(&self, board: &str) -> Option<u32> {
+        let of_board = |achievement: &&Achievement| {
+            let action = achievement.definition.get(2).and_then(Value::as_str);
+            action.and_then(|action| action.strip_prefix(PLACE)) == Some(board)
+        };
+        let places = self.0.iter().filter(of_board);
+        let places = places.filter_map(|achievement| achievement.definition.get(8)?.as_u64());
+        places.max().and_then(|place| u32::try_from(place).ok())
+    }
+
     /// Returns the achievements.
     #[must_use]
     pub fn all(&self) -> &[Achievement] {
@@ -161,8 +185,9 @@ impl Achievements {
 
     /// Returns the conditions as a JSON array: `[id, kind, action, from, until, groups, steps, revoke]` of each.
     ///
-    /// The kind is `count` of an action, `points`, `received`, a streak of `days` or `weeks`, or `since-days` or
-    /// `since-years`. `from`, `until` are in Unix ms.
+    /// The kind is `count` of an action, `points`, `received`, a streak of `days` or `weeks`, `since-days` or `since-years`, or
+    /// `place`, whose action is that of the journal's rows, such as `place:w`, and which ends in the last place that counts.
+    /// `from`, `until` are in Unix ms.
     #[must_use]
     pub fn definitions(&self) -> String {
         let definitions = self
@@ -199,6 +224,23 @@ impl Achievement {
     #[must_use]
     pub fn description(&self, lang: &str) -> &str {
         in_language(&self.description, lang)
+    }
+
+    /// Returns the index of the step with a value as a response has it.
+    #[must_use]
+    pub fn find_step(&self, value: f64) -> Option<usize> {
+        let unit = 10u64.pow(self.decimals) as f64;
+        let is_step = |step: &u64| (*step as f64 - value * unit).abs() < 1e-6;
+        self.steps.iter().position(is_step)
+    }
+
+    /// Returns steps as JSON arrays: as the journal has them, and as responses have them.
+    #[must_use]
+    pub fn render_steps(&self, steps: &[u64]) -> [String; 2] {
+        let values = steps.iter().map(|step| self.value(*step));
+        let values: Vec<Points> = values.collect();
+        let texts = [serde_json::to_string(steps), serde_json::to_string(&values)];
+        texts.map(Result::unwrap_or_default)
     }
 
     /// Returns a value as a response has it.
@@ -245,12 +287,28 @@ fn parse(
     let text = value.as_str().unwrap_or_default();
     let (mut unit, mut decimals, mut max, mut level) = (1, 0, MAX_STEP, None);
     let invalid = |remedy: &str| Err(format!(".{condition} must be {remedy}"));
+    let mut action = text.to_owned();
     let kind = match (condition, text) {
         ("count", _) if context.rules.actions().any(|action| action == text) => "count",
         ("count", _) => return invalid("an action of RULES"),
         ("streak", "days" | "weeks") => {
             max = MAX_STREAK;
             text
+        }
+        ("place", _) => {
+            let mut periods = context
+                .periods
+                .iter()
+                .filter(|period| **period != Period::All);
+            let Some(period) = periods.find(|period| period.name() == text) else {
+                return invalid("a period of PERIODS that ends, such as week");
+            };
+            action = format!("{PLACE}{}", period.letter());
+            "place"
+        }
+        ("events", _) if *value == Value::Bool(true) => {
+            action = format!("{PLACE}E");
+            "place"
         }
         ("member_since", "days") => "since-days",
         ("member_since", "years") => "since-years",
@@ -291,6 +349,17 @@ fn parse(
     if groups.is_some() && kind == "received" {
         return Err(".groups: received points belong to no group".to_owned());
     }
+    if groups.is_some() && kind == "place" {
+        return Err(".groups: places are those on boards of all members".to_owned());
+    }
+    let within = match get("within") {
+        None => Some(1),
+        Some(value) if kind == "place" => value.as_u64(),
+        Some(_) => return Err(".within is only for place and events".to_owned()),
+    };
+    let within = within
+        .filter(|place| (1..=MAX_PLACE).contains(place))
+        .ok_or_else(|| format!(".within must be an integer from 1 to {MAX_PLACE}"))?;
     let revoke = match get("revoke") {
         None | Some(Value::Bool(false)) => false,
         Some(Value::Bool(true)) => true,
@@ -312,16 +381,19 @@ fn parse(
         None => Value::Null,
         value => parse_text(value, "description", 200)?,
     };
-    let definition = vec![
+    let mut definition = vec![
         id.into(),
         kind.into(),
-        text.into(),
+        action.into(),
         from.into(),
         until.into(),
         groups.cloned().into(),
         steps.clone().into(),
         revoke.into(),
     ];
+    if kind == "place" {
+        definition.push(within.into());
+    }
     Ok(Achievement {
         id: id.to_owned(),
         icon: icon.to_owned(),
@@ -414,7 +486,6 @@ fn parse_groups(value: Option<&Value>) -> Result<Option<&Value>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calendar::Period;
     use serde_json::json;
 
     fn parse(achievements: Value) -> Result<Achievements, Error> {
@@ -430,6 +501,7 @@ mod tests {
             &Context {
                 rules: &Rules::parse(&vars, layout, &start_of)?,
                 levels: &Levels::parse(&vars, &Period::ALL, layout)?,
+                periods: &Period::ALL,
                 layout,
                 start_of: &start_of,
             },
@@ -478,6 +550,14 @@ mod tests {
             (
                 json!({"streak": "weeks", "steps": [4]}),
                 json!(["a", "weeks", "weeks", null, null, null, [4], false]),
+            ),
+            (
+                json!({"place": "week", "within": 3, "steps": [1, 5]}),
+                json!(["a", "place", "place:w", null, null, null, [1, 5], false, 3]),
+            ),
+            (
+                json!({"events": true}),
+                json!(["a", "place", "place:E", null, null, null, [1], false, 1]),
             ),
             (
                 json!({"member_since": "years"}),
@@ -541,7 +621,7 @@ mod tests {
             json!({ "a": fields })
         };
         let fields = FIELDS.join(", ");
-        let one = "a must have one of count, points, received, streak, level, member_since";
+        let one = "a must have one of count, points, received, streak, level, member_since, place, events";
         for (achievements, detail) in [
             (json!({}), "must have 1 to 50 achievements"),
             (many, "must have 1 to 50 achievements"),
@@ -601,6 +681,22 @@ mod tests {
             (
                 json!({"a": {"received": true, "groups": ["eu"]}}),
                 "a.groups: received points belong to no group",
+            ),
+            (
+                json!({"a": {"place": "all"}}),
+                "a.place must be a period of PERIODS that ends, such as week",
+            ),
+            (
+                json!({"a": {"events": true, "within": 101}}),
+                "a.within must be an integer from 1 to 100",
+            ),
+            (
+                with("within", json!(3)),
+                "a.within is only for place and events",
+            ),
+            (
+                json!({"a": {"events": true, "groups": ["eu"]}}),
+                "a.groups: places are those on boards of all members",
             ),
             (
                 with("revoke", json!("yes")),

@@ -12,7 +12,7 @@ mod tokens;
 mod vars;
 mod webhooks;
 
-pub use achievements::{ACHIEVEMENT_EARNED, Achievement, Achievements, check_language};
+pub use achievements::{ACHIEVEMENT_EARNED, Achievement, Achievements, PLACE, check_language};
 pub use bound::Bound;
 pub use branding::Branding;
 pub use levels::{Level, LevelView, Levels};
@@ -169,6 +169,7 @@ impl Config {
         let context = achievements::Context {
             rules: &rules,
             levels: &levels,
+            periods: &periods,
             layout,
             start_of: &start_of,
         };

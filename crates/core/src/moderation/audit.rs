@@ -10,6 +10,7 @@ use crate::profile::Profile;
 use crate::query::Query;
 use crate::score::Points;
 use serde::Serialize;
+use serde_json::Value;
 
 /// A request for a page of the audit log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub struct AuditEntry {
     pub reason: Option<String>,
     /// Present for an adjustment or its undo.
     pub adjustment: Option<AdjustmentEntry>,
+    /// Present for steps of an achievement that were awarded or withdrawn.
+    pub achievement: Option<AwardEntry>,
     /// Present for an erasure.
     pub removed: Option<ErasureEntry>,
 }
@@ -54,6 +57,15 @@ pub struct AdjustmentEntry {
     pub event: Option<String>,
     /// The signed points in smallest steps.
     pub steps: i64,
+}
+
+/// Steps of an achievement in the audit log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AwardEntry {
+    /// The achievement.
+    pub id: String,
+    /// The steps, as responses have them.
+    pub steps: Value,
 }
 
 /// The data that an erasure removed.
@@ -89,6 +101,8 @@ struct EntryView<'a> {
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     adjustment: Option<AdjustmentView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    achievement: Option<&'a AwardEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     removed: Option<&'a ErasureEntry>,
 }
@@ -175,6 +189,7 @@ impl<'a> EntryView<'a> {
                     decimals,
                 },
             }),
+            achievement: entry.achievement.as_ref(),
             removed: entry.removed.as_ref(),
         }
     }

@@ -11,7 +11,7 @@ mod state;
 mod target;
 
 pub use adjustment::Adjustment;
-pub use audit::{AdjustmentEntry, AuditEntry, AuditRequest, ErasureEntry};
+pub use audit::{AdjustmentEntry, AuditEntry, AuditRequest, AwardEntry, ErasureEntry};
 pub use entry_id::EntryId;
 pub use flags::Flags;
 pub use state::{ModerationState, render_flags};
@@ -23,7 +23,7 @@ use serde_json::Value;
 const MAX_REASON_CHARACTERS: usize = 500;
 
 /// Parses the required reason of a moderation request.
-fn read_reason(value: Option<&Value>) -> Result<String, String> {
+pub(crate) fn read_reason(value: Option<&Value>) -> Result<String, String> {
     let reason = value.and_then(Value::as_str);
     let reason = reason
         .ok_or_else(|| format!("must be a text of 1 to {MAX_REASON_CHARACTERS} characters"))?;

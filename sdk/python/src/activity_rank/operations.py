@@ -1023,6 +1023,59 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def award_achievement(
+        self,
+        user: str,
+        achievement: str,
+        body: types.AwardAchievementBody,
+        *,
+        timeout: float | None = None,
+    ) -> types.AwardAchievementResponse:
+        """Award an achievement to a user.
+
+        Gives the user a step and those before it. Steps that the user has already stay as they are, so the same request
+        again changes nothing. An award is kept whatever the user does, also with `revoke`, and by recounts and other
+        conditions. The audit log has it; webhooks receive `achievement.earned` for each step unless the user had it
+        before. If the evaluation of the journal is far behind, the steps appear later.
+
+        achievement: The id of an achievement of `ACHIEVEMENTS`.
+
+        `PUT /v1/users/{user}/achievements/{achievement}`
+        """
+        return self._call(
+            routes.AWARD_ACHIEVEMENT,
+            path={"user": user, "achievement": achievement},
+            body=body,
+            timeout=timeout,
+        )
+
+    def withdraw_achievement(
+        self,
+        user: str,
+        achievement: str,
+        *,
+        step: float | None = None,
+        reason: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Withdraw an achievement from a user.
+
+        Takes a step and those after it, as far as the user has them. The user does not earn them again: only an award
+        gives them back. Steps that the user did not have are earned as before. The audit log has the withdrawal. Also
+        204 if the user has none of the steps.
+
+        achievement: The id of an achievement of `ACHIEVEMENTS`.
+        step: The value of the step; all steps if it is left out.
+
+        `DELETE /v1/users/{user}/achievements/{achievement}`
+        """
+        return self._call(
+            routes.WITHDRAW_ACHIEVEMENT,
+            path={"user": user, "achievement": achievement},
+            query={"step": step, "reason": reason},
+            timeout=timeout,
+        )
+
     def get_card(
         self,
         user: str,
@@ -2655,6 +2708,59 @@ class AsyncOperations(ABC):
             routes.GET_ACHIEVEMENTS,
             path={"user": user},
             query={"lang": lang},
+            timeout=timeout,
+        )
+
+    async def award_achievement(
+        self,
+        user: str,
+        achievement: str,
+        body: types.AwardAchievementBody,
+        *,
+        timeout: float | None = None,
+    ) -> types.AwardAchievementResponse:
+        """Award an achievement to a user.
+
+        Gives the user a step and those before it. Steps that the user has already stay as they are, so the same request
+        again changes nothing. An award is kept whatever the user does, also with `revoke`, and by recounts and other
+        conditions. The audit log has it; webhooks receive `achievement.earned` for each step unless the user had it
+        before. If the evaluation of the journal is far behind, the steps appear later.
+
+        achievement: The id of an achievement of `ACHIEVEMENTS`.
+
+        `PUT /v1/users/{user}/achievements/{achievement}`
+        """
+        return await self._call(
+            routes.AWARD_ACHIEVEMENT,
+            path={"user": user, "achievement": achievement},
+            body=body,
+            timeout=timeout,
+        )
+
+    async def withdraw_achievement(
+        self,
+        user: str,
+        achievement: str,
+        *,
+        step: float | None = None,
+        reason: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Withdraw an achievement from a user.
+
+        Takes a step and those after it, as far as the user has them. The user does not earn them again: only an award
+        gives them back. Steps that the user did not have are earned as before. The audit log has the withdrawal. Also
+        204 if the user has none of the steps.
+
+        achievement: The id of an achievement of `ACHIEVEMENTS`.
+        step: The value of the step; all steps if it is left out.
+
+        `DELETE /v1/users/{user}/achievements/{achievement}`
+        """
+        return await self._call(
+            routes.WITHDRAW_ACHIEVEMENT,
+            path={"user": user, "achievement": achievement},
+            query={"step": step, "reason": reason},
             timeout=timeout,
         )
 

@@ -64,6 +64,12 @@ LIST_POINTS: Route[types.ListPointsResponse] = Route("listPoints", "GET", "/v1/u
 GET_ACHIEVEMENTS: Route[types.GetAchievementsResponse] = Route(
     "getAchievements", "GET", "/v1/users/{user}/achievements", "json"
 )
+AWARD_ACHIEVEMENT: Route[types.AwardAchievementResponse] = Route(
+    "awardAchievement", "PUT", "/v1/users/{user}/achievements/{achievement}", "json"
+)
+WITHDRAW_ACHIEVEMENT: Route[None] = Route(
+    "withdrawAchievement", "DELETE", "/v1/users/{user}/achievements/{achievement}", "none"
+)
 GET_CARD: Route[types.Card] = Route("getCard", "GET", "/v1/users/{user}/card", "json")
 GET_CARD_PICTURE: Route[str] = Route("getCardPicture", "GET", "/v1/users/{user}/card.svg", "text")
 GET_BADGE: Route[str] = Route("getBadge", "GET", "/v1/users/{user}/badge.svg", "text")
@@ -140,6 +146,8 @@ ALL: tuple[Route[Any], ...] = (
     PUT_PROFILES,
     LIST_POINTS,
     GET_ACHIEVEMENTS,
+    AWARD_ACHIEVEMENT,
+    WITHDRAW_ACHIEVEMENT,
     GET_CARD,
     GET_CARD_PICTURE,
     GET_BADGE,

@@ -963,6 +963,17 @@ class AuditEntryAdjustment(TypedDict):
     """The largest change on any board."""
 
 
+AchievementId: TypeAlias = str
+
+
+@final
+class AuditEntryAchievement(TypedDict):
+    """The steps that were awarded or withdrawn."""
+
+    id: AchievementId
+    steps: list[float]
+
+
 @final
 class AuditEntryRemoved(TypedDict):
     """What an erasure deleted."""
@@ -990,6 +1001,8 @@ class AuditEntry(TypedDict):
         "opt-in",
         "join",
         "detach",
+        "award",
+        "withdraw",
         "erase",
         "delete",
     ]
@@ -1003,6 +1016,8 @@ class AuditEntry(TypedDict):
     """Present if the entry is about a target."""
     reason: NotRequired[str]
     adjustment: NotRequired[AuditEntryAdjustment]
+    achievement: NotRequired[AuditEntryAchievement]
+    """The steps that were awarded or withdrawn."""
     removed: NotRequired[AuditEntryRemoved]
     """What an erasure deleted."""
 
@@ -1246,9 +1261,6 @@ class Rule(TypedDict):
     """Present if an activity may name another target that receives, in `on`."""
 
 
-AchievementId: TypeAlias = str
-
-
 @final
 class AchievementStep(TypedDict):
     value: float
@@ -1273,7 +1285,9 @@ class UserAchievementStep(TypedDict):
     value: float
     """The activities, points, days, weeks, years or the length of the streak to reach."""
     at: str | None
-    """The instant of the activity that reached the step. `null` if the user does not have it."""
+    """The instant of the activity that reached the step, or of its award. `null` if the user does not have it."""
+    by: NotRequired[Literal["moderator"]]
+    """Present if a moderator awarded the step."""
 
 
 @final
@@ -1498,6 +1512,21 @@ class ListPointsResponse(TypedDict):
 
 @final
 class GetAchievementsResponse(TypedDict):
+    account_of: NotRequired[AccountOf]
+    user: User
+    achievements: list[UserAchievement]
+
+
+@final
+class AwardAchievementBody(TypedDict):
+    step: NotRequired[float]
+    """The value of the step; the first one if it is left out."""
+    reason: Reason
+
+
+@final
+class AwardAchievementResponse(TypedDict):
+    account_of: NotRequired[AccountOf]
     user: User
     achievements: list[UserAchievement]
 

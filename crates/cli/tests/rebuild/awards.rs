@@ -1,0 +1,42 @@
+//! Rebuild of a journal with awards: they have no data in Redis but entries of the audit log.
+
+use test_support::{Value, json};
+
+use crate::TestResult;
+use crate::cli::{assert_verified, rebuild};
+use crate::journal_app::JournalApp;
+
+#[tokio::test]
+async fn rebuild_restores_awards_of_the_audit_log() -> TestResult {
+    let app = JournalApp::start(|worker| {
+        worker.json(
+            "ACHIEVEMENTS",
+            json!({"helper": {"name": "Helper", "count": "like"}}),
+        )
+    });
+    let path = "/v1/users/42/achievements/helper";
+    let award = json!({"reason": "Helped"});
+    app.api.put(path, &award).await.assert_status(200);
+    app.send(json!({"user": "42", "action": "like", "target": "a"}))
+        .await;
+    app.api.delete(path).await.assert_status(204);
+    assert_verified(&app)?;
+    let entries = async || -> Vec<Value> {
+        let log = app.api.get("/v1/moderation").await.body;
+        let mut entries = log["entries"].as_array().cloned().unwrap_or_default();
+        for entry in &mut entries {
+            entry["id"] = Value::Null;
+        }
+        entries
+    };
+    let before = entries().await;
+    assert_eq!(before.len(), 2, "{before:?}");
+    app.lose_data().await?;
+    rebuild(&app, &[])?;
+    assert_verified(&app)?;
+    assert_eq!(entries().await, before);
+    let steps = app.api.get("/v1/users/42/achievements").await.body;
+    let step = json!({"value": 1, "at": null});
+    assert_eq!(steps["achievements"][0]["steps"], json!([step]));
+    Ok(())
+}
