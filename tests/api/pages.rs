@@ -25,7 +25,7 @@ pub fn filled(name: &str, texts: &[(&str, &str)]) -> String {
         .expect(name);
     let texts = texts
         .iter()
-        .chain(&[("name", "Leaderboard"), ("site", "{}")]);
+        .chain(&[("name", "Leaderboard"), ("site", "{}"), ("achievements", "")]);
     texts.fold(page, |page, (placeholder, text)| {
         page.replace(&format!("{{{{{placeholder}}}}}"), text)
     })

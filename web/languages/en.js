@@ -246,6 +246,8 @@ export const pages = {
   tabs: { day: 'Day', week: 'Week', month: 'Month', year: 'Year', all: 'All time' },
   now: { day: 'Today', week: 'This week', month: 'This month', year: 'This year', all: 'All time' },
   activity: 'Activity',
+  achievements: 'Achievements',
+  progress: (value, next) => `${value} of ${next}`,
   published: 'Published',
   why_title: 'Where your points come from',
   why_private: 'Only you can see this list.',

@@ -224,6 +224,8 @@ export const pages = {
   tabs: { day: '日榜', week: '周榜', month: '月榜', year: '年榜', all: '总榜' },
   now: { day: '今日', week: '本周', month: '本月', year: '今年', all: '总榜' },
   activity: '活跃记录',
+  achievements: '成就',
+  progress: (value, next) => `${value} / ${next}`,
   published: '已发布',
   why_title: '积分来源',
   why_private: '此列表仅您可见。',
