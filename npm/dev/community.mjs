@@ -46,7 +46,7 @@ export const ACHIEVEMENTS = {
   },
   appreciated: {
     name: text('Appreciated', '受欢迎'),
-    description: text('Receive points for what you have published.', '发布的内容获得积分。'),
+    description: text('Receive points for your posts.', '发布的内容获得积分。'),
     icon: 'heart',
     steps: [10, 100, 500],
     received: true,

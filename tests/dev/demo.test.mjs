@@ -28,7 +28,7 @@ it('each post has a title and a known author', () => {
   )
 })
 
-it('achievements have every language and a built-in icon', () => {
+it('achievements have every language and an icon', () => {
   for (const [id, { name, description, icon }] of Object.entries(ACHIEVEMENTS)) {
     assert.deepEqual([Object.keys(name), Object.keys(description)], [LANGUAGES, LANGUAGES], id)
     assert.ok(Object.hasOwn(ICONS, icon), id)

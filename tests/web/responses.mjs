@@ -168,7 +168,7 @@ const ACHIEVEMENTS = (lang) => {
     achievement(
       'appreciated',
       texts(
-        ['Appreciated', 'Receive points for what you have published. Comments, likes and bookmarks give some.'],
+        ['Appreciated', 'Receive points for your posts. Comments, likes and bookmarks give some.'],
         ['受欢迎', '发布的内容获得积分。'],
       ),
       'heart',
