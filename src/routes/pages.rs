@@ -123,7 +123,8 @@ impl Texts<'_> {
             "name" => name_of(&self.config.site).to_owned(),
             "site" => self.config.site.json(),
             "achievements" if self.config.achievements.is_empty() => String::new(),
-            "achievements" => "steps".to_owned(),
+            "achievements" if self.config.badge_key.is_none() => "steps".to_owned(),
+            "achievements" => "credentials".to_owned(),
             _ => return None,
         })
     }

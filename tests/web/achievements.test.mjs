@@ -1,6 +1,7 @@
 // The achievements on the page and the recap of a member.
 
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 
 import { eventually, layoutShift, scrollWidth, startApp, violations } from './support.mjs'
@@ -87,6 +88,25 @@ describe('page of a member', () => {
     const other = await app.visit(t, `${app.url}/u/eve`)
     await other.locator('#unknown:not([hidden])').waitFor()
     assert.equal(await other.locator('.achievements > li').count(), 0)
+  })
+
+  it('credential of the highest step is linked', async (t) => {
+    const { privateKey } = generateKeyPairSync('ed25519')
+    const BADGE_KEY = JSON.stringify(privateKey.export({ format: 'jwk' }))
+    const issuing = await startApp({ databases: true, vars: { ACHIEVEMENTS, BADGE_KEY } })
+    t.after(() => issuing.stop())
+    await issuing.count([{ user: 'ada', action: 'comment', target: 'x' }])
+    await issuing.runCron('* * * * *')
+    const page = await issuing.visit(t, `${issuing.url}/u/ada`)
+    const link = page.getByRole('link', { name: 'Credential: Commenter' })
+    await link.waitFor()
+    const href = await link.getAttribute('href')
+    assert.equal(href, '/v1/users/ada/achievements/commenter/credential?step=1&lang=en')
+    const response = await fetch(issuing.url + href)
+    assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'application/vc+jwt'])
+    assert.equal(await page.getByRole('link', { name: 'Credential' }).count(), 2)
+    assert.deepEqual(await violations(page, '#achievements'), [])
+    assert.deepEqual(page.errors, [])
   })
 
   it('deployment without achievements gets no request', async (t) => {

@@ -247,6 +247,7 @@ export const pages = {
   now: { day: 'Today', week: 'This week', month: 'This month', year: 'This year', all: 'All time' },
   activity: 'Activity',
   achievements: 'Achievements',
+  credential: 'Credential',
   progress: (value, next) => `${value} of ${next}`,
   published: 'Published',
   why_title: 'Where your points come from',

@@ -225,6 +225,7 @@ export const pages = {
   now: { day: '今日', week: '本周', month: '本月', year: '今年', all: '总榜' },
   activity: '活跃记录',
   achievements: '成就',
+  credential: '凭证',
   progress: (value, next) => `${value} / ${next}`,
   published: '已发布',
   why_title: '积分来源',

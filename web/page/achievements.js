@@ -27,7 +27,7 @@ export class Achievements {
     this.#shown = shown
   }
 
-  /** Loads the achievements. The service shows those of a hidden member to the member alone. */
+  /** Loads the achievements. Achievements of a hidden member are shown to the member alone. */
   async start() {
     this.clear()
     if ($('achievements').dataset.configured) await this.#load()
@@ -44,6 +44,21 @@ export class Achievements {
     this.render()
   }
 
+  /**
+   * Returns the link to the credential of the highest step that is shown, if the deployment issues credentials.
+   * @param {Achievement} achievement
+   */
+  #credentialOf(achievement) {
+    const last = lastOf(achievement)
+    if (!last || $('achievements').dataset.configured !== 'credentials') return []
+    const { id, name } = achievement
+    const query = `step=${last.value}&lang=${language()}`
+    const href = `/v1/users/${encodeURIComponent(this.#user)}/achievements/${id}/credential?${query}`
+    const { credential } = words()
+    const link = make('a', { href, download: `${id}.jwt`, ariaLabel: `${credential}: ${name}` }, credential)
+    return [' · ', link]
+  }
+
   clear() {
     this.#requests++
     this.#all = []
@@ -54,7 +69,8 @@ export class Achievements {
   render() {
     const shown = this.#shown(this.#all).toSorted((one, other) => instantOf(other) - instantOf(one))
     $('achievements').hidden = !shown.length
-    $('achievements-content').replaceChildren(make('ul', { className: 'plain achievements' }, ...shown.map(item)))
+    const items = shown.map((achievement) => item(achievement, this.#credentialOf(achievement)))
+    $('achievements-content').replaceChildren(make('ul', { className: 'plain achievements' }, ...items))
     if (!this.#lang || this.#lang === language()) return
     this.#lang = language()
     this.#load()
@@ -83,15 +99,21 @@ const lastOf = ({ steps }) => steps.findLast(({ at }) => at)
 /** @param {Achievement} achievement */
 const instantOf = (achievement) => Date.parse(lastOf(achievement)?.at ?? '') || 0
 
-/** @param {Achievement} achievement */
-function item(achievement) {
+/**
+ * @param {Achievement} achievement
+ * @param {(string | Node)[]} credential what follows the day
+ */
+function item(achievement, credential) {
   const { name, description, icon, value, next } = achievement
   const last = lastOf(achievement)
   const title = make('p', { className: 'title' }, make('bdi', {}, name))
   if (last && last.value > 1) title.append(' ', make('span', { className: 'badge' }, number(last.value)))
   const content = make('div', {}, title)
   if (description) content.append(make('p', { className: 'muted' }, make('bdi', {}, description)))
-  if (last?.at) content.append(make('p', { className: 'muted' }, make('time', { dateTime: last.at }, dayOf(last.at))))
+  if (last?.at) {
+    const day = make('time', { dateTime: last.at }, dayOf(last.at))
+    content.append(make('p', { className: 'muted' }, day, ...credential))
+  }
   if (next !== null) {
     const done = Math.min(value, next)
     const text = words().progress(number(done), number(next))

@@ -38,7 +38,7 @@ export interface PageTexts extends Record<PlainText, string> {
     /** By reason. `{action}` is replaced. */
     refused: Record<string, string>
   }
-  /** Of the next step of an achievement. */
+  /** The progress to the next step of an achievement. */
   progress: Text<[value: string, next: string]>
   times: Text<[count: number, n: string]>
   entries: Text<[count: number, n: string]>
@@ -79,6 +79,7 @@ type PlainText =
   | 'close'
   | 'content'
   | 'copied'
+  | 'credential'
   | 'copy'
   | 'dark'
   | 'earn'

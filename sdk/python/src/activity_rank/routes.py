@@ -64,6 +64,12 @@ LIST_POINTS: Route[types.ListPointsResponse] = Route("listPoints", "GET", "/v1/u
 GET_ACHIEVEMENTS: Route[types.GetAchievementsResponse] = Route(
     "getAchievements", "GET", "/v1/users/{user}/achievements", "json"
 )
+GET_CREDENTIAL: Route[str] = Route(
+    "getCredential", "GET", "/v1/users/{user}/achievements/{achievement}/credential", "text"
+)
+GET_ISSUER: Route[types.Issuer] = Route("getIssuer", "GET", "/v1/issuer", "json")
+GET_ISSUER_KEYS: Route[types.GetIssuerKeysResponse] = Route("getIssuerKeys", "GET", "/v1/issuer/keys", "json")
+GET_ISSUER_KEY: Route[types.IssuerKey] = Route("getIssuerKey", "GET", "/v1/issuer/keys/{key}", "json")
 GET_CARD: Route[types.Card] = Route("getCard", "GET", "/v1/users/{user}/card", "json")
 GET_CARD_PICTURE: Route[str] = Route("getCardPicture", "GET", "/v1/users/{user}/card.svg", "text")
 GET_BADGE: Route[str] = Route("getBadge", "GET", "/v1/users/{user}/badge.svg", "text")
@@ -140,6 +146,10 @@ ALL: tuple[Route[Any], ...] = (
     PUT_PROFILES,
     LIST_POINTS,
     GET_ACHIEVEMENTS,
+    GET_CREDENTIAL,
+    GET_ISSUER,
+    GET_ISSUER_KEYS,
+    GET_ISSUER_KEY,
     GET_CARD,
     GET_CARD_PICTURE,
     GET_BADGE,
