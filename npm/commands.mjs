@@ -73,7 +73,7 @@ async function runDev(args) {
   const folder = options.data
   const wrangler = wranglerOf('.') ?? installWrangler(join(folder, 'wrangler-cli'), manifest().devDependencies.wrangler)
   const config = existsSync(CONFIG) ? resolve(CONFIG) : writeConfig(folder)
-  const { triggers } = await wrangler.readConfig(config)
+  const { triggers, vars } = await wrangler.readConfig(config)
   return dev({
     command: 'npx activity-rank dev',
     commandLine: 'npx activity-rank',
@@ -87,6 +87,7 @@ async function runDev(args) {
     },
     config,
     crons: triggers.crons ?? [],
+    vars,
     secrets: [join(PACKAGE, 'dev.vars')],
     wrangler: wrangler.program,
     programs: programs(),

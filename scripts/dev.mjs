@@ -14,6 +14,7 @@ const { isCluster, folder, redisPort } = TARGETS[target]
 const wrangler = wranglerOf('.')
 if (!wrangler) throw new Error('wrangler is missing: run make tools')
 
+const { triggers, vars } = readConfig(CONFIG, DEVELOPMENT)
 const status = await dev({
   command: `make ${target}`,
   commandLine: 'target/debug/activity-rank',
@@ -27,7 +28,8 @@ const status = await dev({
   },
   config: CONFIG,
   environment: DEVELOPMENT,
-  crons: readConfig(CONFIG, DEVELOPMENT).triggers.crons ?? [],
+  crons: triggers.crons ?? [],
+  vars,
   secrets: ['dev.vars', '.dev.vars'].filter((file) => existsSync(file)),
   wrangler: wrangler.program,
   programs: 'target/debug',

@@ -1,5 +1,5 @@
 // The community whose activity fills the boards: its members with invented names, and its posts with invented titles. The
-// data has numbers alone.
+// data has numbers alone. And the achievements that it can earn.
 
 import { readFileSync } from 'node:fs'
 
@@ -18,6 +18,61 @@ const THINGS = [
   ...['a qubit', 'two qubits', 'a Bell state', 'a noisy gate', 'a large circuit', 'an unknown state', 'a phase'],
   ...['an oracle', 'a density matrix', 'the surface code', 'a random walk'],
 ]
+
+const text = (/** @type {string} */ en, /** @type {string} */ zh) => ({ en, 'zh-Hans': zh })
+
+/** The variable `ACHIEVEMENTS` of a configuration that has no rules and no achievements of its own. */
+export const ACHIEVEMENTS = {
+  author: {
+    name: text('Author', '作者'),
+    description: text('Publish questions and answers.', '发布问题和回答。'),
+    icon: 'rocket',
+    steps: [1, 10, 50, 100],
+    count: 'publish',
+  },
+  commenter: {
+    name: text('Commenter', '评论者'),
+    description: text('Comment on posts.', '评论帖子。'),
+    icon: 'comment',
+    steps: [1, 10, 50, 100],
+    count: 'comment',
+  },
+  collector: {
+    name: text('Collector', '收藏家'),
+    description: text('Bookmark posts.', '收藏帖子。'),
+    icon: 'star',
+    steps: [1, 10, 100],
+    count: 'bookmark',
+  },
+  appreciated: {
+    name: text('Appreciated', '受欢迎'),
+    description: text('Receive points for your posts.', '发布的内容获得积分。'),
+    icon: 'heart',
+    steps: [10, 100, 500],
+    received: true,
+  },
+  faithful: {
+    name: text('Faithful', '坚持不懈'),
+    description: text('Be active on consecutive days.', '连续多日保持活跃。'),
+    icon: 'flame',
+    steps: [3, 7, 14, 30],
+    streak: 'days',
+  },
+  resident: {
+    name: text('Resident', '老成员'),
+    description: text('Days since your first activity.', '距首次活动的天数。'),
+    icon: 'calendar',
+    steps: [30, 100, 365],
+    member_since: 'days',
+  },
+  pillar: {
+    name: text('Pillar of the community', '社区支柱'),
+    description: text('Reach this many points.', '积分达到这一数目。'),
+    icon: 'trophy',
+    steps: [100, 500, 1000, 2000],
+    points: true,
+  },
+}
 
 /**
  * Returns the profiles of all members as JSON lines.

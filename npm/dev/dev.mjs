@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 import { UserError } from '../user_error.mjs'
-import { profiles, targets } from './community.mjs'
+import { ACHIEVEMENTS, profiles, targets } from './community.mjs'
 import { runCronAfterImport, startCron } from './cron.mjs'
 import { introduction } from './introduction.mjs'
 import { Server } from './server.mjs'
@@ -29,6 +29,7 @@ import { developmentFiles } from './web.mjs'
  * @property {string} config configuration of wrangler
  * @property {string} [environment] of the configuration
  * @property {string[]} crons schedules
+ * @property {Record<string, unknown>} vars of the configuration
  * @property {string[]} secrets files of variables; later ones override earlier ones
  * @property {string} wrangler the program, a JavaScript file
  * @property {string} programs folder of `redis-rest` and `activity-rank`
@@ -139,7 +140,8 @@ class Development {
   }
 
   async #startWorker() {
-    const { folder, ports, config, environment, secrets, assemble, watched } = this.#setup
+    const { folder, ports, config, environment, secrets, assemble, watched, isEmpty, vars } = this.#setup
+    const hasOwn = vars.ACHIEVEMENTS || vars.RULES
     const assets = join(folder, 'web')
     await developmentFiles(assets, this.#secrets.JWT_SECRET, assemble, watched)
     return this.#serve('worker', [
@@ -152,6 +154,7 @@ class Development {
       // The limits of the free plan do not hold on this machine.
       ...['--var', 'CRON_BUDGET:1000'],
       ...['--var', 'CONTENT_PERIODS:day,week,month,year,all', '--var', 'PLAYGROUND:true'],
+      ...(isEmpty || hasOwn ? [] : ['--var', `ACHIEVEMENTS:${JSON.stringify(ACHIEVEMENTS)}`]),
       // Pages of a site that is developed on this machine, on any port.
       ...['--var', 'ALLOWED_ORIGINS:http://localhost:*,http://127.0.0.1:*'],
       ...this.#store.variables.flatMap((variable) => ['--var', variable]),

@@ -126,8 +126,8 @@ class Types:
             expression = self.expression(value, name + pascal(field))
             fields[field] = (expression if field in required else f"NotRequired[{expression}]", value)
         description = schema.get("description")
-        if any(keyword.iskeyword(field) for field in fields):
-            # A keyword cannot be the name of a field in a class.
+        if any(keyword.iskeyword(field) or not field.isidentifier() for field in fields):
+            # Such a name cannot be that of a field in a class.
             lines = [f'{name} = TypedDict(', f'    "{name}",', "    {"]
             lines += [f'        "{field}": {expression},' for field, (expression, _) in fields.items()]
             lines += ["    },", ")"]

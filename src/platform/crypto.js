@@ -1,4 +1,4 @@
-// Verifies signatures with the platform's WebCrypto.
+// Verifies and makes signatures with the platform's WebCrypto.
 
 const ALGORITHMS = {
   HS256: { name: 'HMAC', hash: 'SHA-256' },
@@ -20,14 +20,14 @@ const MAX_IMPORTED = 64
 
 const encoder = new TextEncoder()
 
-async function keyOf(algorithm, text) {
-  const id = algorithm + text
+async function keyOf(algorithm, text, usage) {
+  const id = algorithm + usage + text
   let key = imported.get(id)
   if (!key) {
     const secret = algorithm === 'HS256'
     const data = secret ? encoder.encode(text) : JSON.parse(text)
     const format = secret ? 'raw' : 'jwk'
-    key = await crypto.subtle.importKey(format, data, ALGORITHMS[algorithm], false, ['verify'])
+    key = await crypto.subtle.importKey(format, data, ALGORITHMS[algorithm], false, [usage])
     if (imported.size >= MAX_IMPORTED) imported.clear()
     imported.set(id, key)
   }
@@ -36,8 +36,22 @@ async function keyOf(algorithm, text) {
 
 /** Returns whether a base64url signature of a text is valid. */
 export async function verify(algorithm, text, signature, signed) {
-  const key = await keyOf(algorithm, text)
+  const key = await keyOf(algorithm, text, 'verify')
   const binary = atob(signature.replaceAll('-', '+').replaceAll('_', '/'))
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
   return crypto.subtle.verify(ALGORITHMS[algorithm], key, bytes, encoder.encode(signed))
 }
+
+/** Returns a JWT of a header and claims, which are JSON, signed by a private key. */
+export async function sign(algorithm, text, header, claims) {
+  const key = await keyOf(algorithm, text, 'sign')
+  const signed = [header, claims].map((part) => base64url(encoder.encode(part))).join('.')
+  const signature = await crypto.subtle.sign(ALGORITHMS[algorithm], key, encoder.encode(signed))
+  return `${signed}.${base64url(new Uint8Array(signature))}`
+}
+
+const base64url = (bytes) =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')

@@ -1,6 +1,19 @@
-//! Signatures of user tokens, verified by the platform's WebCrypto.
+//! Signatures by the platform's WebCrypto: user tokens are verified, and credentials are signed.
 
 use super::bridge::HostCall;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+#[wasm_bindgen(raw_module = "platform/crypto.js")]
+extern "C" {
+    #[wasm_bindgen(catch, js_name = "sign")]
+    async fn sign_jwt(
+        algorithm: &str,
+        key: &str,
+        header: &str,
+        claims: &str,
+    ) -> Result<JsValue, JsValue>;
+}
 
 /// Returns whether a signature is valid. `key` is a secret for `HS256`, else a JWK as JSON;
 /// `signature` is base64url.
@@ -13,4 +26,12 @@ pub async fn is_signed(algorithm: &str, key: &str, signature: &str, signed: &str
     };
     let reply = call.start().await;
     reply.is_ok_and(|reply| reply.number == 1.0)
+}
+
+/// Returns a signed JWT, or `None` if the platform rejects the key, a private one as a JWK. Header and claims are JSON.
+pub async fn sign(algorithm: &str, key: &str, header: &str, claims: &str) -> Option<String> {
+    sign_jwt(algorithm, key, header, claims)
+        .await
+        .ok()?
+        .as_string()
 }

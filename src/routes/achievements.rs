@@ -12,6 +12,7 @@ use activity_rank_core::board::{CLOSED_MAX_AGE, UserView};
 use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
+use activity_rank_core::profile::Profile;
 use activity_rank_store::{moderation, profiles};
 
 /// The achievements, and the number of members with each step; cached like closed boards.
@@ -42,17 +43,7 @@ pub async fn get(context: RequestContext<'_>, user: &str) -> Result<Response, Er
     let config = &context.deployment.config;
     let request = AchievementsRequest::parse(Some(user), &context.request.query)?;
     let user = request.user.as_str();
-    let (mut profile, flags) = profiles::read(context.deployment, user).await?;
-    let mut rows = match &context.app.bindings.journal {
-        Some(journal) if !config.achievements.is_empty() => {
-            let read = (user, context.today(), context.request.now);
-            read_member(journal, config, read).await?
-        }
-        Some(_) | None => Vec::new(),
-    };
-    if flags.is_hidden() && !may_see_hidden(context, user).await {
-        (profile, rows) = (None, Vec::new());
-    }
+    let (profile, rows) = read(context, user).await?;
     let view = UserView::new(user, profile.as_ref());
     Ok(Response::json_text(request.render(
         &config.achievements,
@@ -127,4 +118,24 @@ async fn change(
         Some(&view),
         &rows,
     )))
+}
+
+/// Reads the profile and the steps of a user, as far as the caller may see them.
+pub async fn read(
+    context: RequestContext<'_>,
+    user: &str,
+) -> Result<(Option<Profile>, Vec<String>), Error> {
+    let config = &context.deployment.config;
+    let (profile, flags) = profiles::read(context.deployment, user).await?;
+    let rows = match &context.app.bindings.journal {
+        Some(journal) if !config.achievements.is_empty() => {
+            let read = (user, context.today(), context.request.now);
+            read_member(journal, config, read).await?
+        }
+        Some(_) | None => Vec::new(),
+    };
+    match flags.is_hidden() && !may_see_hidden(context, user).await {
+        true => Ok((None, Vec::new())),
+        false => Ok((profile, rows)),
+    }
 }

@@ -11,7 +11,7 @@ use crate::request::Request;
 use crate::response::Response;
 use activity_rank_core::calendar::Period;
 use activity_rank_core::card::Preview;
-use activity_rank_core::config::Branding;
+use activity_rank_core::config::{Branding, Config};
 use activity_rank_core::error::Error;
 use activity_rank_core::text::escaped;
 use serde_json::json;
@@ -86,7 +86,7 @@ impl Page<'_> {
 struct Texts<'a> {
     title: String,
     description: String,
-    site: &'a Branding,
+    config: &'a Config,
     request: &'a Request,
 }
 
@@ -120,8 +120,11 @@ impl Texts<'_> {
             "description" => self.description.clone(),
             "url" => format!("{origin}{path}"),
             "origin" => origin.clone(),
-            "name" => name_of(self.site).to_owned(),
-            "site" => self.site.json(),
+            "name" => name_of(&self.config.site).to_owned(),
+            "site" => self.config.site.json(),
+            "achievements" if self.config.achievements.is_empty() => String::new(),
+            "achievements" if self.config.badge_key.is_none() => "steps".to_owned(),
+            "achievements" => "credentials".to_owned(),
             _ => return None,
         })
     }
@@ -163,7 +166,7 @@ pub async fn get(context: RequestContext<'_>, page: Page<'_>) -> Result<Response
     let texts = Texts {
         title,
         description,
-        site,
+        config: &context.deployment.config,
         request: context.request,
     };
     let text = texts.fill(&file(context.app, name).await?);

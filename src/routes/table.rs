@@ -1,10 +1,12 @@
 //! The routes: path, methods, who may call, which responses are shared, and what handles them.
 
+use super::credentials::Document;
 use super::pages::Page;
 use super::users::may_see_hidden;
 use super::{
-    accounts, achievements, activity, card, digest, events, health, journal, live, metrics,
-    moderation, pages, points, ranking, standings, stats, status, targets, users, webhooks,
+    accounts, achievements, activity, card, credentials, digest, events, health, journal, live,
+    metrics, moderation, pages, points, ranking, standings, stats, status, targets, users,
+    webhooks,
 };
 use crate::app::{App, RequestContext};
 use crate::middleware::authentication::{authenticate, limit_public_read};
@@ -230,6 +232,18 @@ pub const ROUTES: &[Route] = routes! {
     "/v1/users/{user}/achievements/{achievement}" None {
         PUT WithBody |c, [user, id], caller, body| achievements::award(c, [user, id], caller, body);
         DELETE Authenticated |c, [user, id], caller| achievements::withdraw(c, [user, id], caller);
+    }
+    "/v1/users/{user}/achievements/{achievement}/credential" None {
+        GET Public |c, [user, achievement]| credentials::get(c, user, achievement);
+    }
+    "/v1/issuer" None {
+        GET Public |c, _| credentials::issuer(c, Document::Profile);
+    }
+    "/v1/issuer/keys" None {
+        GET Public |c, _| credentials::issuer(c, Document::Keys);
+    }
+    "/v1/issuer/keys/{key}" None {
+        GET Public |c, [key, _]| credentials::issuer(c, Document::Key(key));
     }
     "/v1/users/{user}/card" Cached {
         GET Public |c, [user, _]| card::get(c, CardFormat::Json, user);

@@ -23,7 +23,7 @@ const ERASED: &str = "the-erased1";
 const UNKNOWN: &str = "the-unknown";
 
 /// Routes about one member: `{}` is the member.
-const READS: [&str; 38] = [
+const READS: [&str; 39] = [
     "/v1/users/{}",
     "/v1/users/{}?a=1",
     "/v1/users/{}/activity",
@@ -38,6 +38,7 @@ const READS: [&str; 38] = [
     "/v1/users/{}/targets",
     "/v1/users/{}/targets?limit=1&after=x",
     "/v1/users/{}/achievements",
+    "/v1/users/{}/achievements/commenter/credential",
     "/v1/users/{}/card",
     "/v1/users/{}/card?period=all",
     "/v1/users/{}/card.svg",
@@ -99,7 +100,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// Routes of operators, and routes whose responses have no members.
-const WITHOUT_MEMBERS: [&str; 15] = [
+const WITHOUT_MEMBERS: [&str; 18] = [
     "/",
     "/admin",
     "/docs",
@@ -110,6 +111,9 @@ const WITHOUT_MEMBERS: [&str; 15] = [
     "/site.webmanifest",
     "/status",
     "/try",
+    "/v1/issuer",
+    "/v1/issuer/keys",
+    "/v1/issuer/keys/{key}",
     "/v1/journal",
     "/v1/moderation",
     "/v1/stats",

@@ -23,9 +23,11 @@ pub fn filled(name: &str, texts: &[(&str, &str)]) -> String {
         .into_iter()
         .find(|(path, _)| path == name)
         .expect(name);
-    let texts = texts
-        .iter()
-        .chain(&[("name", "Leaderboard"), ("site", "{}")]);
+    let texts = texts.iter().chain(&[
+        ("name", "Leaderboard"),
+        ("site", "{}"),
+        ("achievements", ""),
+    ]);
     texts.fold(page, |page, (placeholder, text)| {
         page.replace(&format!("{{{{{placeholder}}}}}"), text)
     })

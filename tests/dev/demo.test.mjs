@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { profiles, targets } from '../../npm/dev/community.mjs'
+import { ACHIEVEMENTS, profiles, targets } from '../../npm/dev/community.mjs'
+import { LANGUAGES } from '../../web/languages/index.js'
+import { ICONS } from '../../web/page/icons.js'
 
 const COMMUNITY = fileURLToPath(new URL('../../demo/community.jsonl', import.meta.url))
 
@@ -24,4 +26,11 @@ it('each post has a title and a known author', () => {
     posts.filter(({ title, author }) => !/^[A-Z].+\?$/.test(title) || !known.has(author)),
     [],
   )
+})
+
+it('achievements have every language and an icon', () => {
+  for (const [id, { name, description, icon }] of Object.entries(ACHIEVEMENTS)) {
+    assert.deepEqual([Object.keys(name), Object.keys(description)], [LANGUAGES, LANGUAGES], id)
+    assert.ok(Object.hasOwn(ICONS, icon), id)
+  }
 })

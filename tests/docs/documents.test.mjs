@@ -48,6 +48,7 @@ const DOCUMENTS = [
   ['sdk/js/README.md', { files: { 'package.json': '{"type":"module"}' } }],
   ['sdk/python/README.md'],
   ['crates/redis-rest/README.md'],
+  ['docs/configuration.md', { requests: ['PUT workers/scripts/activity-rank/secrets'] }],
   ['docs/webhooks.md', { requests: ['PUT workers/scripts/activity-rank/secrets'] }],
   [
     'crates/cli/README.md',
@@ -68,7 +69,7 @@ const DOCUMENTS = [
   [
     'docs/operations.md',
     {
-      requests: [...Array(4).fill('PUT workers/scripts/activity-rank/secrets'), 'POST queues', 'POST queues'],
+      requests: [...Array(5).fill('PUT workers/scripts/activity-rank/secrets'), 'POST queues', 'POST queues'],
     },
   ],
 ]

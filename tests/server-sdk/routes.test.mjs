@@ -1,6 +1,7 @@
 // Each operation of the API, called once with the npm package.
 
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -27,6 +28,7 @@ before(async () => {
     vars: {
       CONTENT_PERIODS: 'day,all',
       PLAYGROUND: true,
+      BADGE_KEY: JSON.stringify(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })),
       WEBHOOKS: JSON.stringify([{ url: 'http://127.0.0.1:1', secret: `whsec_${'A'.repeat(32)}` }]),
     },
   })
@@ -97,6 +99,10 @@ const CALLS = [
   ['getAchievements', { user: '42' }, { user: { id: '42' }, achievements: [] }],
   ['awardAchievement', { user: '42', achievement: 'voter', body: { reason: 'A prize' } }, 404],
   ['withdrawAchievement', { user: '42', achievement: 'voter', step: 3 }, 404],
+  ['getCredential', { user: '42', achievement: 'commenter', step: '10' }, 404],
+  ['getIssuer', {}, { type: ['Profile'] }],
+  ['getIssuerKeys', {}, { keys: [{ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA' }] }],
+  ['getIssuerKey', { key: 'other' }, 404],
   ['getCard', { user: '42' }, { user: { id: '42' }, standings: { day: { rank: 1 } } }],
   ['getCardPicture', { user: '42', theme: 'dark', lang: 'zh-Hans' }, SVG],
   ['getBadge', { user: '42' }, SVG],

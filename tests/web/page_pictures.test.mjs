@@ -15,10 +15,15 @@ const PAGES = [
   { name: 'front', path: '/', ready: ['#rules .rules li', 6] },
   { name: 'front-member', path: '/', member: 'wu', ready: ['#rules .rules li', 6] },
   { name: 'front-content', path: '/#content/hot', ready: ['#rules .rules li', 6] },
-  { name: 'member', path: '/u/ada', ready: ['#member:not([hidden]) #targets-content li', 3] },
-  { name: 'member-own', path: '/u/ada', member: 'ada', ready: ['#member:not([hidden]) #points-content li', 6] },
+  { name: 'member', path: '/u/ada', ready: ['#member:not([hidden]) :is(#targets-content, #achievements) li', 7] },
+  {
+    name: 'member-own',
+    path: '/u/ada',
+    member: 'ada',
+    ready: ['#member:not([hidden]) :is(#points-content, #achievements) li', 10],
+  },
   { name: 'member-unknown', path: '/u/nobody', ready: ['#unknown:not([hidden])', 1] },
-  { name: 'recap', path: '/u/ada/2026', ready: ['#facts > li', 8] },
+  { name: 'recap', path: '/u/ada/2026', ready: [':is(#facts, #achievements) li', 10] },
   { name: 'try', path: '/try', member: 'wu', ready: ['#actions button', 9] },
   { name: 'admin-sign-in', path: '/admin', ready: ['#sign-in:not([hidden])', 1] },
   { name: 'admin-overview', path: '/admin', isAdmin: true, ready: ['#view .card', 3] },
@@ -39,7 +44,9 @@ const VARIANTS = [
 let app
 
 before(async () => {
-  app = await startApp({ live: false, vars: { PLAYGROUND: true } })
+  // Pages request achievements if the deployment has some.
+  const ACHIEVEMENTS = { commenter: { name: 'Commenter', count: 'comment' } }
+  app = await startApp({ live: false, databases: true, vars: { PLAYGROUND: true, ACHIEVEMENTS } })
   if (isTaken) rmSync(FOLDER, { recursive: true, force: true })
 })
 after(() => app?.stop())

@@ -140,6 +140,53 @@ const POINTS = () => ({
   next: null,
 })
 
+const ACHIEVEMENTS = (lang) => {
+  const achievement = (id, [name, description], icon, steps, value, next) => ({
+    id,
+    name,
+    description,
+    icon,
+    steps: steps.map(([step, days]) => ({ value: step, at: days === null ? null : iso(days) })),
+    value,
+    next,
+  })
+  const texts = (en, zh) => (lang === 'zh-Hans' ? zh : en)
+  return [
+    achievement(
+      'commenter',
+      texts(['Commenter', 'Comment on posts.'], ['评论者', '评论帖子。']),
+      'comment',
+      [
+        [1, -200],
+        [10, -40],
+        [100, null],
+      ],
+      37,
+      100,
+    ),
+    achievement('faithful', texts(['Faithful', ''], ['坚持不懈', '']), 'flame', [[7, -3]], 4, null),
+    achievement(
+      'appreciated',
+      texts(
+        ['Appreciated', 'Receive points for your posts. Comments, likes and bookmarks give some.'],
+        ['受欢迎', '发布的内容获得积分。'],
+      ),
+      'heart',
+      [[1000, null]],
+      640,
+      1000,
+    ),
+    achievement(
+      'veteran',
+      texts(['Veteran', 'Years since your first activity.'], ['老成员', '']),
+      'calendar',
+      [[1, -400]],
+      1,
+      null,
+    ),
+  ]
+}
+
 const STATUS = () => ({
   version: '0.1.0',
   store: { latency_ms: 12, circuit: 'closed' },
@@ -183,6 +230,8 @@ function respond(url, isMember) {
       return isMember ? { user, standings: placesOf(name) } : undefined
     case 'points':
       return isMember ? POINTS() : undefined
+    case 'achievements':
+      return { user, achievements: ACHIEVEMENTS(url.searchParams.get('lang')) }
     case 'targets':
       return {
         entries: TARGETS.map((target, index) => ({ target, registered_at: iso(-index - 1), score: 57 - 20 * index })),

@@ -117,9 +117,12 @@ class TestApp {
     }
   }
 
-  /** Runs the cron job of every five minutes: the outbox moves to the journal, whose numbers are summed up. */
-  async runCron() {
-    const query = new URLSearchParams({ cron: '*/5 * * * *', time: `${Date.now()}` })
+  /**
+   * Runs a cron job, by default that of every five minutes: the outbox moves to the journal, whose numbers are summed up.
+   * That of every minute evaluates achievements.
+   */
+  async runCron(cron = '*/5 * * * *') {
+    const query = new URLSearchParams({ cron, time: `${Date.now()}` })
     const response = await fetch(`${this.url}/cdn-cgi/local/scheduled?${query}`)
     assert.ok(response.ok, `${response.status} ${await response.text()}`)
   }

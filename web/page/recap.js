@@ -1,6 +1,7 @@
 // A year or a month of a member in figures: /u/ada/2026, /u/ada/2026-11. They are those of the boards and of the calendar,
 // so who may not see the calendar sees none.
 
+import { Achievements, earnedIn } from './achievements.js'
 import { $, decoded, make, memberPath } from './dom.js'
 import { recapLinks, recapTitle } from './recaps.js'
 import { read, session } from './session.js'
@@ -12,7 +13,7 @@ const user = decoded(encodedUser)
 const path = `/v1/users/${encodedUser}`
 const kind = period.includes('-') ? 'month' : 'year'
 
-/** @typedef {{ rank: number | null, total: number, score: number, period: { closed: boolean } }} Standing */
+/** @typedef {{ rank: number | null, total: number, score: number, period: { start: string, end: string, closed: boolean } }} Standing */
 /** @typedef {{ date: string, points: number, frozen?: true }} Day */
 /**
  * @typedef {object} Data
@@ -26,6 +27,7 @@ const kind = period.includes('-') ? 'month' : 'year'
  */
 /** @type {Data | null} */
 let data = null
+const achievements = new Achievements(user, (all) => (data?.place ? earnedIn(all, data.place.period) : []))
 
 function render() {
   const texts = words()
@@ -85,6 +87,7 @@ function renderFacts({ days, place, received, months }) {
   })
   $('months').hidden = !rows.length
   $('months-content').replaceChildren(make('table', {}, make('tbody', {}, ...rows)))
+  achievements.render()
   // A closed day is on the calendar as soon as it is archived.
   const known = days.reduce((sum, { points }) => sum + points, 0)
   $('note').textContent = known < score ? texts.incomplete : ''
@@ -147,6 +150,7 @@ async function load() {
     received,
     months: ofMonths,
   }
+  if (place) await achievements.start()
   render()
 }
 

@@ -38,6 +38,8 @@ export interface PageTexts extends Record<PlainText, string> {
     /** By reason. `{action}` is replaced. */
     refused: Record<string, string>
   }
+  /** The progress to the next step of an achievement. */
+  progress: Text<[value: string, next: string]>
   times: Text<[count: number, n: string]>
   entries: Text<[count: number, n: string]>
   undo_of: Text
@@ -69,6 +71,7 @@ type PlainText =
   | 'recaps'
   | 'so_far'
   | 'about_event'
+  | 'achievements'
   | 'act'
   | 'activity'
   | 'authors'
@@ -76,6 +79,7 @@ type PlainText =
   | 'close'
   | 'content'
   | 'copied'
+  | 'credential'
   | 'copy'
   | 'dark'
   | 'earn'

@@ -1,5 +1,6 @@
-// The page of a member: climb, year, and what they published; for the member also where their points come from.
+// The page of a member: climb, year, achievements, and what they published; for the member also where their points come from.
 
+import { Achievements } from './achievements.js'
 import { $, decoded, faceOf, make } from './dom.js'
 import { climbOf } from './mine.js'
 import { PagedList } from './paged.js'
@@ -28,6 +29,7 @@ let card = null
 let isComplete = false
 
 const year = new Year(user, () => render())
+const achievements = new Achievements(user)
 const targets = new PagedList($('targets-content'), targetItem, (next) =>
   read(`${path}/targets?limit=10${next ? `&after=${encodeURIComponent(next)}` : ''}`),
 )
@@ -54,6 +56,7 @@ function render() {
   renderPeriods(facts.standings)
   $('recaps').replaceChildren(...recapLinks(user, year.years))
   year.render()
+  achievements.render()
   targets.render()
   points.render()
 }
@@ -99,7 +102,9 @@ async function showMember() {
   $('points').hidden = !isOwn()
   if (status !== 200 && !isOwn()) $('climb').replaceChildren()
   points.clear()
-  if (isOwn()) await points.start()
+  achievements.clear()
+  const isKnown = status === 200 || isOwn()
+  await Promise.all([isOwn() && points.start(), isKnown && achievements.start()])
   render()
 }
 

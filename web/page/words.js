@@ -129,6 +129,13 @@ export const time = (instant) =>
   new Intl.DateTimeFormat(language(), { dateStyle: 'medium', timeStyle: 'short' }).format(Date.parse(instant))
 
 /**
+ * Formats the day of an instant.
+ * @param {string} instant RFC 3339
+ */
+export const dayOf = (instant) =>
+  new Intl.DateTimeFormat(language(), { dateStyle: 'medium' }).format(Date.parse(instant))
+
+/**
  * Formats the days from an instant to another, which is not included.
  * @param {string} from RFC 3339
  * @param {string} to

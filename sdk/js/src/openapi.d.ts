@@ -779,6 +779,100 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/{user}/achievements/{achievement}/credential": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+                /**
+                 * @description The id of an achievement.
+                 * @example commenter
+                 */
+                achievement: components["schemas"]["AchievementId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the credential of an achievement
+         * @description Returns a signed credential of a step that the user has, as [Open Badges 3.0](https://www.imsglobal.org/spec/ob/v3p0) defines it: a JWT whose claims are an `OpenBadgeCredential`. The URL in its header `kid` has the public key. The subject is the address of the member's page. 404 unless the user has the step, and without `BADGE_KEY`. To others, a hidden user looks like one who has none.
+         */
+        get: operations["getCredential"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/issuer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the issuer of credentials
+         * @description Returns the profile that credentials name as their issuer: name, address and logo of `SITE`. 404 without `BADGE_KEY`.
+         */
+        get: operations["getIssuer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/issuer/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the public keys of credentials
+         * @description Returns the keys of `BADGE_KEY` that verify credentials, the one that signs first. 404 without `BADGE_KEY`.
+         */
+        get: operations["getIssuerKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/issuer/keys/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The `kid` of the key.
+                 * @example 0c5a9d1e2f3b4a67
+                 */
+                key: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a public key of credentials
+         * @description Returns a key as a JWK (RFC 7517). The header `kid` of a credential is this address.
+         */
+        get: operations["getIssuerKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{user}/card": {
         parameters: {
             query?: never;
@@ -2608,6 +2702,37 @@ export interface components {
             value: number;
             /** @description The value of the first step that the user does not have. */
             next: number | null;
+        };
+        /** @description The profile of the issuer of credentials, as Open Badges 3.0 defines it. */
+        Issuer: {
+            "@context": string[];
+            /** Format: uri */
+            id: string;
+            type: string[];
+            name: string;
+            /** Format: uri */
+            url: string;
+            image?: {
+                /** Format: uri */
+                id: string;
+                /** @constant */
+                type: "Image";
+            };
+        };
+        /** @description A public key as a JWK. */
+        IssuerKey: {
+            /** @enum {unknown} */
+            kty: "RSA" | "EC" | "OKP";
+            /** @enum {unknown} */
+            alg: "RS256" | "ES256" | "EdDSA";
+            /** @description A hash of the key. */
+            kid: string;
+            n?: string;
+            e?: string;
+            /** @enum {unknown} */
+            crv?: "P-256" | "Ed25519";
+            x?: string;
+            y?: string;
         };
         Status: {
             version: components["schemas"]["Version"];
@@ -5404,6 +5529,164 @@ export interface operations {
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    getCredential: {
+        parameters: {
+            query?: {
+                /** @description The value of the step. The default is the highest one that the user has. */
+                step?: string;
+                /** @description The language of names and descriptions. A text that lacks it is in the same language of another region or script, else in English. */
+                lang?: components["parameters"]["language"];
+            };
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+                /**
+                 * @description The id of an achievement.
+                 * @example commenter
+                 */
+                achievement: components["schemas"]["AchievementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credential. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example eyJhbGciOiJSUzI1NiIsImtpZCI6Imh0dHBzOi8v… */
+                    "application/vc+jwt": string;
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    getIssuer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The profile. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "@context": [
+                     *         "https://www.w3.org/ns/credentials/v2",
+                     *         "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.3.json"
+                     *       ],
+                     *       "id": "https://rank.example.com/v1/issuer",
+                     *       "type": [
+                     *         "Profile"
+                     *       ],
+                     *       "name": "Demo community",
+                     *       "url": "https://example.com"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Issuer"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    getIssuerKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A key set (RFC 7517). */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "keys": [
+                     *         {
+                     *           "kty": "OKP",
+                     *           "crv": "Ed25519",
+                     *           "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+                     *           "alg": "EdDSA",
+                     *           "kid": "0c5a9d1e2f3b4a67"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        keys: components["schemas"]["IssuerKey"][];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    getIssuerKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The `kid` of the key.
+                 * @example 0c5a9d1e2f3b4a67
+                 */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kty": "OKP",
+                     *       "crv": "Ed25519",
+                     *       "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+                     *       "alg": "EdDSA",
+                     *       "kid": "0c5a9d1e2f3b4a67"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IssuerKey"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Misconfigured"];

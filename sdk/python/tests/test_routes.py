@@ -8,10 +8,14 @@ from itertools import islice
 from typing import Any, get_args, get_type_hints
 from xml.etree import ElementTree
 
+import httpx
+import jwt
 import pytest
 from activity_rank import ApiError
 from activity_rank.operations import Operations
 from conftest import Worker
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from openbadgeslib.ob3 import OB3VerificationError, OB3Verifier
 from typeguard import check_type
 
 
@@ -216,8 +220,6 @@ def test_activity_of_a_user(api: Any, unique: str) -> None:
 
 def test_cards(api: Any, public: Any, unique: str) -> None:
     api.count_activity(like(unique, "a"))
-    assert public.list_achievements(lang="de") == {"achievements": []}
-    assert public.get_achievements(unique)["achievements"] == []
     card = public.get_card(unique)
     assert (card["user"], card["standings"]["all"]["score"], card["streak"]) == ({"id": unique}, 2, None)
     pictures = public.get_card_picture(unique, theme="dark", lang="zh-Hans"), public.get_badge(unique, theme="light")
@@ -300,6 +302,35 @@ def test_problem_has_its_fields(api: Any) -> None:
     assert [item["pointer"] for item in error.errors] == ["/limit"]
     assert error.request_id
     assert "400" in str(error)
+
+
+def test_achievements(api: Any, public: Any, worker: Worker, unique: str) -> None:
+    for target in ("a", "b"):
+        api.count_activity(like(unique, target))
+    httpx.get(f"{worker.url}/cdn-cgi/local/scheduled", params={"cron": "* * * * *", "time": "1795000000000"})
+    (achievement,) = public.get_achievements(unique)["achievements"]
+    assert (achievement["name"], achievement["value"], achievement["next"]) == ("Liker", 2, 10)
+    (achievement,) = public.list_achievements(lang="de")["achievements"]
+    assert achievement["name"] == "Liker:in"
+
+    token = public.get_credential(unique, "liker", lang="de")
+    address = jwt.get_unverified_header(token)["kid"]
+    key = public.get_issuer_key(address.rsplit("/", 1)[1])
+    assert key == httpx.get(address).json()
+    assert public.get_issuer_keys() == {"keys": [key]}
+    pem = jwt.PyJWK(key).key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    credential = OB3Verifier(pem).verify(token)
+    assert credential.recipient_id == f"{worker.url}/u/{unique}"
+    claims = jwt.decode(token, pem, algorithms=["RS256"])
+    issuer = public.get_issuer()
+    assert claims["issuer"] == {name: issuer[name] for name in issuer if name != "@context"}
+    assert claims["name"] == "Liker:in 2"
+    assert public.get_credential(unique, "liker", step="2", lang="de") == token
+    first = jwt.decode(public.get_credential(unique, "liker", step="1"), pem, algorithms=["RS256"])
+    assert first["name"] == "Liker 1"
+    assert status_of(lambda: public.get_credential(unique, "liker", step="10")) == 404
+    with pytest.raises(OB3VerificationError):
+        OB3Verifier(pem).verify(token[:-4] + ("AAAA" if token[-4:] != "AAAA" else "BBBB"))
 
 
 def test_missing_key_is_refused(public: Any) -> None:

@@ -1,11 +1,14 @@
 // Starts the Worker with its store for the Python tests, and prints its address and credentials as JSON. Ends when its
 // standard input closes, so also when the tests are killed.
 
+import { generateKeyPairSync } from 'node:crypto'
+
 import { startGateway } from '../../../tests/sdk/support.mjs'
 import { startWorker } from '../../../tests/sdk/worker.mjs'
 
 const credentials = { serviceKey: 'test-service-key', jwtSecret: 'a test secret that is longer than 32 bytes' }
 
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const gateway = await startGateway()
 const worker = await startWorker(
   {
@@ -19,6 +22,8 @@ const worker = await startWorker(
     CONTENT_PERIODS: 'day,week,all',
     PLAYGROUND: true,
     PUBLIC_STATS: true,
+    ACHIEVEMENTS: { liker: { name: { en: 'Liker', de: 'Liker:in' }, steps: [1, 2, 10], count: 'like' } },
+    BADGE_KEY: JSON.stringify(privateKey.export({ format: 'jwk' })),
     WEBHOOKS: JSON.stringify([
       { url: 'http://127.0.0.1:9/', secret: `whsec_${Buffer.alloc(32).toString('base64')}`, kinds: ['journal.lagging'] },
     ]),

@@ -50,6 +50,7 @@ const TABLE: &str = r#"
     ACHIEVEMENTS              [{"A":{}}]                   'A' is not an id: 1 to 32 of a-z 0-9 _ -
     ACHIEVEMENTS              [{"a":1}]                    a must be a table
     ACHIEVEMENTS              [{"a":{"name":"A"}}, {"a":{"name":"A","points":true,"count":"like"}}]  a must have one of count, points, received, streak, level, member_since, place, events
+    BADGE_KEY                 ["secret", [1], {"kty":"OKP","crv":"Ed25519","x":"AA"}]  must be a private key as a JWK, or a list of keys whose first one is: RSA of 2048 bits or more, P-256 or Ed25519
     WEBHOOKS                  ["https://a.example", {"url":"https://a.example"}]  must be a list
     WEBHOOKS                  [[], "[]"]                   must have 1 to 10 endpoints
     WEBHOOKS                  [["https://a.example"]]      number 1 must be a table with url, secret and kinds

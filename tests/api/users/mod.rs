@@ -2,6 +2,7 @@
 
 mod accounts;
 mod card;
+mod credentials;
 mod done;
 mod erasure;
 mod history;

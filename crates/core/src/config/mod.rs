@@ -1,6 +1,7 @@
 //! The configuration, parsed from the variables of the deployment.
 
 mod achievements;
+mod badge_key;
 mod bound;
 mod branding;
 mod levels;
@@ -13,6 +14,7 @@ mod vars;
 mod webhooks;
 
 pub use achievements::{ACHIEVEMENT_EARNED, Achievement, Achievements, PLACE, check_language};
+pub use badge_key::{BadgeKey, PublicKey};
 pub use bound::Bound;
 pub use branding::Branding;
 pub use levels::{Level, LevelView, Levels};
@@ -59,6 +61,8 @@ pub struct Config {
     pub levels: Levels,
     /// The achievements.
     pub achievements: Achievements,
+    /// The keys of credentials; `None` if there are no credentials.
+    pub badge_key: Option<BadgeKey>,
     /// How boards store points.
     pub layout: Layout,
     /// The lifetimes of stored data.
@@ -187,6 +191,7 @@ impl Config {
             timezone,
             levels,
             achievements,
+            badge_key: BadgeKey::parse(vars)?,
             periods,
             content_periods: named_periods(vars, "CONTENT_PERIODS")?.unwrap_or_default(),
             rules,

@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 33] = [
+    pub const NAMES: [&str; 34] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -28,6 +28,7 @@ impl Vars {
         "RULES",
         "LEVELS",
         "ACHIEVEMENTS",
+        "BADGE_KEY",
         "ORDER_BITS",
         "POINT_DECIMALS",
         "KEEP_DAYS",

@@ -1076,6 +1076,89 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def get_credential(
+        self,
+        user: str,
+        achievement: str,
+        *,
+        step: str | None = None,
+        lang: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Get the credential of an achievement.
+
+        Returns a signed credential of a step that the user has, as [Open Badges
+        3.0](https://www.imsglobal.org/spec/ob/v3p0) defines it: a JWT whose claims are an `OpenBadgeCredential`. The
+        URL in its header `kid` has the public key. The subject is the address of the member's page. 404 unless the user
+        has the step, and without `BADGE_KEY`. To others, a hidden user looks like one who has none.
+
+        achievement: The id of an achievement.
+        step: The value of the step. The default is the highest one that the user has.
+        lang: The language of names and descriptions. A text that lacks it is in the same language of another region or
+            script, else in English. Defaults to en.
+
+        `GET /v1/users/{user}/achievements/{achievement}/credential`
+        """
+        return self._call(
+            routes.GET_CREDENTIAL,
+            path={"user": user, "achievement": achievement},
+            query={"step": step, "lang": lang},
+            timeout=timeout,
+        )
+
+    def get_issuer(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.Issuer:
+        """Get the issuer of credentials.
+
+        Returns the profile that credentials name as their issuer: name, address and logo of `SITE`. 404 without
+        `BADGE_KEY`.
+
+        `GET /v1/issuer`
+        """
+        return self._call(
+            routes.GET_ISSUER,
+            timeout=timeout,
+        )
+
+    def get_issuer_keys(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.GetIssuerKeysResponse:
+        """List the public keys of credentials.
+
+        Returns the keys of `BADGE_KEY` that verify credentials, the one that signs first. 404 without `BADGE_KEY`.
+
+        `GET /v1/issuer/keys`
+        """
+        return self._call(
+            routes.GET_ISSUER_KEYS,
+            timeout=timeout,
+        )
+
+    def get_issuer_key(
+        self,
+        key: str,
+        *,
+        timeout: float | None = None,
+    ) -> types.IssuerKey:
+        """Get a public key of credentials.
+
+        Returns a key as a JWK (RFC 7517). The header `kid` of a credential is this address.
+
+        key: The `kid` of the key.
+
+        `GET /v1/issuer/keys/{key}`
+        """
+        return self._call(
+            routes.GET_ISSUER_KEY,
+            path={"key": key},
+            timeout=timeout,
+        )
+
     def get_card(
         self,
         user: str,
@@ -2761,6 +2844,89 @@ class AsyncOperations(ABC):
             routes.WITHDRAW_ACHIEVEMENT,
             path={"user": user, "achievement": achievement},
             query={"step": step, "reason": reason},
+            timeout=timeout,
+        )
+
+    async def get_credential(
+        self,
+        user: str,
+        achievement: str,
+        *,
+        step: str | None = None,
+        lang: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Get the credential of an achievement.
+
+        Returns a signed credential of a step that the user has, as [Open Badges
+        3.0](https://www.imsglobal.org/spec/ob/v3p0) defines it: a JWT whose claims are an `OpenBadgeCredential`. The
+        URL in its header `kid` has the public key. The subject is the address of the member's page. 404 unless the user
+        has the step, and without `BADGE_KEY`. To others, a hidden user looks like one who has none.
+
+        achievement: The id of an achievement.
+        step: The value of the step. The default is the highest one that the user has.
+        lang: The language of names and descriptions. A text that lacks it is in the same language of another region or
+            script, else in English. Defaults to en.
+
+        `GET /v1/users/{user}/achievements/{achievement}/credential`
+        """
+        return await self._call(
+            routes.GET_CREDENTIAL,
+            path={"user": user, "achievement": achievement},
+            query={"step": step, "lang": lang},
+            timeout=timeout,
+        )
+
+    async def get_issuer(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.Issuer:
+        """Get the issuer of credentials.
+
+        Returns the profile that credentials name as their issuer: name, address and logo of `SITE`. 404 without
+        `BADGE_KEY`.
+
+        `GET /v1/issuer`
+        """
+        return await self._call(
+            routes.GET_ISSUER,
+            timeout=timeout,
+        )
+
+    async def get_issuer_keys(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.GetIssuerKeysResponse:
+        """List the public keys of credentials.
+
+        Returns the keys of `BADGE_KEY` that verify credentials, the one that signs first. 404 without `BADGE_KEY`.
+
+        `GET /v1/issuer/keys`
+        """
+        return await self._call(
+            routes.GET_ISSUER_KEYS,
+            timeout=timeout,
+        )
+
+    async def get_issuer_key(
+        self,
+        key: str,
+        *,
+        timeout: float | None = None,
+    ) -> types.IssuerKey:
+        """Get a public key of credentials.
+
+        Returns a key as a JWK (RFC 7517). The header `kid` of a credential is this address.
+
+        key: The `kid` of the key.
+
+        `GET /v1/issuer/keys/{key}`
+        """
+        return await self._call(
+            routes.GET_ISSUER_KEY,
+            path={"key": key},
             timeout=timeout,
         )
 

@@ -70,6 +70,12 @@ AWARD_ACHIEVEMENT: Route[types.AwardAchievementResponse] = Route(
 WITHDRAW_ACHIEVEMENT: Route[None] = Route(
     "withdrawAchievement", "DELETE", "/v1/users/{user}/achievements/{achievement}", "none"
 )
+GET_CREDENTIAL: Route[str] = Route(
+    "getCredential", "GET", "/v1/users/{user}/achievements/{achievement}/credential", "text"
+)
+GET_ISSUER: Route[types.Issuer] = Route("getIssuer", "GET", "/v1/issuer", "json")
+GET_ISSUER_KEYS: Route[types.GetIssuerKeysResponse] = Route("getIssuerKeys", "GET", "/v1/issuer/keys", "json")
+GET_ISSUER_KEY: Route[types.IssuerKey] = Route("getIssuerKey", "GET", "/v1/issuer/keys/{key}", "json")
 GET_CARD: Route[types.Card] = Route("getCard", "GET", "/v1/users/{user}/card", "json")
 GET_CARD_PICTURE: Route[str] = Route("getCardPicture", "GET", "/v1/users/{user}/card.svg", "text")
 GET_BADGE: Route[str] = Route("getBadge", "GET", "/v1/users/{user}/badge.svg", "text")
@@ -148,6 +154,10 @@ ALL: tuple[Route[Any], ...] = (
     GET_ACHIEVEMENTS,
     AWARD_ACHIEVEMENT,
     WITHDRAW_ACHIEVEMENT,
+    GET_CREDENTIAL,
+    GET_ISSUER,
+    GET_ISSUER_KEYS,
+    GET_ISSUER_KEY,
     GET_CARD,
     GET_CARD_PICTURE,
     GET_BADGE,

@@ -1307,6 +1307,41 @@ class UserAchievement(TypedDict):
 
 
 @final
+class IssuerImage(TypedDict):
+    id: str
+    type: Literal["Image"]
+
+
+Issuer = TypedDict(
+    "Issuer",
+    {
+        "@context": list[str],
+        "id": str,
+        "type": list[str],
+        "name": str,
+        "url": str,
+        "image": NotRequired[IssuerImage],
+    },
+)
+"""The profile of the issuer of credentials, as Open Badges 3.0 defines it."""
+
+
+@final
+class IssuerKey(TypedDict):
+    """A public key as a JWK."""
+
+    kty: Literal["RSA", "EC", "OKP"]
+    alg: Literal["RS256", "ES256", "EdDSA"]
+    kid: str
+    """A hash of the key."""
+    n: NotRequired[str]
+    e: NotRequired[str]
+    crv: NotRequired[Literal["P-256", "Ed25519"]]
+    x: NotRequired[str]
+    y: NotRequired[str]
+
+
+@final
 class StatusStore(TypedDict):
     latency_ms: int | None
     """How long the store took to respond. `null` if it did not."""
@@ -1529,6 +1564,11 @@ class AwardAchievementResponse(TypedDict):
     account_of: NotRequired[AccountOf]
     user: User
     achievements: list[UserAchievement]
+
+
+@final
+class GetIssuerKeysResponse(TypedDict):
+    keys: list[IssuerKey]
 
 
 @final
