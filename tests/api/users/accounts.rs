@@ -162,6 +162,47 @@ async fn reads_of_account_answer_for_member() {
     assert!(page.text.contains("Ada"), "{}", page.text);
 }
 
+/// Registers targets, in one request and so at one instant.
+async fn register(app: &TestApp, targets: &[(&str, &str)]) {
+    let body = targets
+        .iter()
+        .map(|(id, author)| json!({"id": id, "author": author}));
+    let body = json!(body.collect::<Vec<_>>());
+    app.put("/v1/targets", &body).await.assert_status(200);
+}
+
+/// The pages of the list have targets of one instant of several lists, each once.
+#[tokio::test]
+async fn member_lists_targets_of_accounts() {
+    let app = TestApp::with(|worker| worker.var("CONTENT_PERIODS", "all").cron());
+    register(&app, &[("a", "9"), ("b", "42"), ("c", "9"), ("d", "77")]).await;
+    register(&app, &[("e", "42"), ("f", "5"), ("g", "42"), ("h", "9")]).await;
+    app.minute().await;
+    let list = async |user: &str, limit: usize| {
+        let (mut found, mut after) = (Vec::new(), String::new());
+        loop {
+            let path = format!("/v1/users/{user}/targets?limit={limit}{after}");
+            let page = app.read(&path).await;
+            for entry in page["entries"].as_array().unwrap() {
+                found.push(entry["target"]["id"].as_str().unwrap().to_owned());
+            }
+            match page["next"].as_str() {
+                Some(next) => after = format!("&after={next}"),
+                None => return found.concat(),
+            }
+        }
+    };
+    assert_eq!(list("9", 30).await, "hca");
+    join(&app, &["42", "77"]).await;
+    for limit in [1, 2, 3, 7, 30] {
+        assert_eq!(list("9", limit).await, "hgedcba", "{limit}");
+        assert_eq!(list("42", limit).await, "hgedcba", "{limit}");
+    }
+    app.delete(&path("42")).await.assert_status(204);
+    assert_eq!(list("9", 2).await, "hdca");
+    assert_eq!(list("42", 2).await, "geb");
+}
+
 #[tokio::test]
 async fn account_that_leaves_counts_for_itself() {
     let app = TestApp::start();
