@@ -130,7 +130,7 @@ export interface paths {
         };
         /**
          * Compare users
-         * @description Ranks a list of users, such as a team, among themselves. Entries are ordered by rank. Users without a rank come last, in request order. Duplicate ids are returned once. Give either `ids` or `followed_by`. With `followed_by`, ranks a user and the at most 100 users whom they followed latest, among the first 1,000 follows that the store returns; without a rank, the user comes first, then the user followed latest. That needs the user's token or a service key with the scope `activity`, and is never stale.
+         * @description Ranks a list of users, such as a team, among themselves. Entries are ordered by rank. Users without a rank come last, in request order. Duplicate ids are returned once, and so is a member for the member and their accounts. Give either `ids` or `followed_by`. With `followed_by`, ranks a user and the at most 100 users whom they followed latest, among the first 1,000 follows that the store returns; without a rank, the user comes first, then the user followed latest. That needs the user's token or a service key with the scope `activity`, and is never stale.
          */
         get: operations["compareStandings"];
         put?: never;
@@ -1505,6 +1505,15 @@ export interface components {
         Id: string;
         /** @description The user in the path is an account of this member, whom the response is about. Absent for every other user. */
         AccountOf: components["schemas"]["UserId"];
+        /**
+         * @description The requested users who are accounts, with the member in the place of each. Absent without any.
+         * @example {
+         *       "42": "9"
+         *     }
+         */
+        AccountsOf: {
+            [key: string]: components["schemas"]["Id"];
+        };
         /** @description A user id. An integer is converted to its decimal string. */
         UserId: components["schemas"]["Id"] | number;
         /**
@@ -1920,6 +1929,7 @@ export interface components {
             };
         };
         Comparison: {
+            account_of?: components["schemas"]["AccountsOf"];
             period: components["schemas"]["Period"];
             total: components["schemas"]["Total"];
             entries: {
@@ -2044,6 +2054,7 @@ export interface components {
             as_of?: components["schemas"]["AsOf"];
         };
         EventComparison: {
+            account_of?: components["schemas"]["AccountsOf"];
             event: components["schemas"]["Event"];
             total: components["schemas"]["Total"];
             entries: {

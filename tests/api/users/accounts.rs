@@ -203,6 +203,41 @@ async fn member_lists_targets_of_accounts() {
     assert_eq!(list("42", 2).await, "geb");
 }
 
+/// A comparison of an account shows its member, once for all ids of the member.
+#[tokio::test]
+async fn comparison_of_account_shows_member() {
+    let app = TestApp::start();
+    app.count("5", "publish", "a").await;
+    app.count("9", "like", "a").await;
+    join(&app, &["42", "77"]).await;
+    let row = |position: u32, score: u32, id: &str| json!({"position": position, "rank": position, "score": score, "user": {"id": id}});
+    let compare = async |query: &str| {
+        let board = app.read(&format!("/v1/ranking/all/users?{query}")).await;
+        (board["account_of"].clone(), board["entries"].clone())
+    };
+    let both = json!([row(1, 10, "5"), row(2, 2, "9")]);
+    assert_eq!(compare("ids=5,9").await, (Value::Null, both.clone()));
+    let of = json!({"42": "9", "77": "9"});
+    assert_eq!(compare("ids=42,5,9,77").await, (of, both.clone()));
+    let of = json!({"42": "9"});
+    assert_eq!(compare("ids=5,42").await, (of.clone(), both.clone()));
+    // So does a comparison of friends, whichever account is asked for.
+    app.count("42", "follow", "5").await;
+    let friends = json!([row(1, 10, "5"), row(2, 4, "9")]);
+    assert_eq!(
+        compare("followed_by=42").await,
+        (of.clone(), friends.clone())
+    );
+    assert_eq!(compare("followed_by=9").await, (Value::Null, friends));
+    app.count("5", "follow", "42").await;
+    let friends = json!([row(1, 12, "5"), row(2, 4, "9")]);
+    assert_eq!(compare("followed_by=5").await, (of, friends));
+    app.moderate("9", true, false).await;
+    let unknown = json!({"position": null, "rank": null, "score": 0, "user": {"id": "42"}});
+    let entries = json!([row(1, 12, "5"), unknown]);
+    assert_eq!(compare("ids=42,5").await, (Value::Null, entries));
+}
+
 #[tokio::test]
 async fn account_that_leaves_counts_for_itself() {
     let app = TestApp::start();

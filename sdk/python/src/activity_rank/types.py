@@ -18,6 +18,10 @@ AccountOf: TypeAlias = UserId
 """The user in the path is an account of this member, whom the response is about. Absent for every other user."""
 
 
+AccountsOf: TypeAlias = dict[str, Id]
+"""The requested users who are accounts, with the member in the place of each. Absent without any."""
+
+
 PeriodName: TypeAlias = Literal["day", "week", "month", "year", "all"]
 """The length of a period."""
 
@@ -584,6 +588,7 @@ class ComparisonEntry(TypedDict):
 
 @final
 class Comparison(TypedDict):
+    account_of: NotRequired[AccountsOf]
     period: Period
     total: Total
     entries: list[ComparisonEntry]
@@ -691,6 +696,7 @@ class EventComparisonEntry(TypedDict):
 
 @final
 class EventComparison(TypedDict):
+    account_of: NotRequired[AccountsOf]
     event: Event
     total: Total
     entries: list[EventComparisonEntry]
