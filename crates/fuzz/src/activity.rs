@@ -275,7 +275,7 @@ fn check_round_trip(activity: &Activity, rule: Rule, config: &Config) {
 fn check_command(activity: &Activity, rule: Rule, config: &Config) {
     let calendar = Calendar::new("UTC", Box::new(Utc));
     let mut plan = Plan::new(config, &calendar, NOW, 0);
-    plan.add(activity, rule, &Registrations::default());
+    plan.add(0, activity, rule, &Registrations::default());
     let header = plan.header(
         Keys::new(&config.prefix, 0, 1),
         "v4".to_owned(),

@@ -203,6 +203,44 @@ async fn member_lists_targets_of_accounts() {
     assert_eq!(list("42", 2).await, "geb");
 }
 
+/// Items with the same mark take effect in their order, whichever accounts of the member send them.
+#[tokio::test]
+async fn array_keeps_order_among_accounts() {
+    let app = TestApp::start();
+    join(&app, &["42", "77"]).await;
+    let outcomes = async |items: Value| {
+        let response = app.send_activity(items).await;
+        let results = response.body["results"].as_array().unwrap().iter();
+        let outcomes = results.map(|result| result["outcome"].as_str().unwrap().to_owned());
+        outcomes.collect::<Vec<_>>().join(" ")
+    };
+    let expected = "counted undone counted duplicate counted undone";
+    // The isolate knows the accounts of the member from the second array on.
+    for round in 0..3 {
+        let target = format!("a{round}");
+        let like = |user: &str| like(user, &target);
+        let items = json!([
+            like("42"),
+            undo(like("9")),
+            like("9"),
+            like("77"),
+            activity("5", "like", &target),
+            undo(like("42")),
+        ]);
+        assert_eq!(outcomes(items).await, expected, "{round}");
+        let items = json!([like("42"), undo(like("77")), like("42"), like("77")]);
+        let accounts_alone = "counted undone counted duplicate";
+        assert_eq!(outcomes(items).await, accounts_alone, "{round}");
+        let items = json!([like("9"), undo(like("77")), like("9"), undo(like("42"))]);
+        assert_eq!(
+            outcomes(items).await,
+            "duplicate undone counted undone",
+            "{round}"
+        );
+    }
+    assert_eq!(points(&app, "9").await, json!(0));
+}
+
 /// A comparison of an account shows its member, once for all ids of the member.
 #[tokio::test]
 async fn comparison_of_account_shows_member() {

@@ -139,6 +139,8 @@ pub struct UserOperations {
     pub user: String,
     /// The operations.
     pub operations: Vec<Operation>,
+    /// The index of each activity in its request; empty in a rebuild.
+    pub items: Vec<usize>,
     /// The accounts of the user, as far as they are known.
     pub accounts: Accounts,
     /// The shard, if it is not that of the plan: of a member by whose account the operations were sent.
@@ -152,6 +154,7 @@ impl UserOperations {
         Self {
             user: user.to_owned(),
             operations,
+            items: Vec::new(),
             accounts: Accounts::default(),
             home: None,
         }
@@ -169,6 +172,21 @@ impl UserOperations {
             number.clone_into(&mut operation.account);
         }
         self.home = Some(home);
+    }
+
+    /// Removes the items and their operations.
+    pub(super) fn take(&mut self) -> (Vec<usize>, Vec<Operation>) {
+        let items = std::mem::take(&mut self.items);
+        (items, std::mem::take(&mut self.operations))
+    }
+
+    /// Adds items and their operations, in the order of the request.
+    pub(super) fn merge(&mut self, (items, operations): (Vec<usize>, Vec<Operation>)) {
+        for (item, operation) in items.into_iter().zip(operations) {
+            let index = self.items.partition_point(|own| *own < item);
+            self.items.insert(index, item);
+            self.operations.insert(index, operation);
+        }
     }
 
     /// Returns whether the only operation is an adjustment or its undo.
