@@ -506,6 +506,9 @@ fn accept(
             standings,
             watched,
         } => {
+            if user.home.is_none() {
+                deployment.set_counted_member(&user.user, None);
+            }
             let changed = |outcome: &Result<Outcome, Error>| {
                 matches!(outcome, Ok(Outcome::Counted { .. } | Outcome::Undone(_)))
             };
@@ -532,6 +535,7 @@ fn accept(
         CountReply::Accounts(accounts) => {
             match accounts.member() {
                 Some((number, member)) => {
+                    deployment.set_counted_member(&user.user, Some(member));
                     user.move_to(member, number, config.shard_of(member));
                     user.accounts = deployment.accounts(member);
                 }
