@@ -26,7 +26,7 @@
 //! | `dated` | the source of `at`: `0` the time of processing, `1` the caller, `2` the queue |
 //! | `date`, `kinds`, `groups` | the boards: day, letters of periods, groups between commas; for an undo those of its record. Of an adjustment of an event `e` and the event |
 //! | `skipped` | the boards left out because they are archived and expired: numbers from 1, between commas |
-//! | `reason`, `actor` | the reason of an adjustment; the actor as the audit log stores it, only in entries of adjustments and their undos. Here and below, old entries lack `actor` |
+//! | `reason`, `actor` | the reason of an adjustment; of an undo `source-gone` or nothing; the actor as the audit log stores it, only in entries of adjustments and their undos. Here and below, old entries lack `actor` |
 //! | `applied` | the points by which each board changed, in the order of its periods for all users and then for each group, between `/`: one number if all are equal, and nothing for an undo that found nothing. Old entries lack it |
 //! | `counted`, `gave` | of an undo: the instant and the points of the record that it undoes; empty for an undo that found nothing. Old entries lack them |
 //! | `public` | `1` if the user may read the reason of the adjustment; else absent |

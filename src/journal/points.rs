@@ -8,7 +8,8 @@ use activity_rank_core::content::{id_of_member, member_of_stub};
 use activity_rank_core::error::Error;
 use activity_rank_core::event;
 use activity_rank_core::point_changes::{
-    Cause, PointChange, PointsPage, PointsRequest, Refusal, Source, steps_of_longest_period,
+    Cause, PointChange, PointsPage, PointsRequest, Refusal, SOURCE_GONE, Source,
+    steps_of_longest_period,
 };
 use serde_json::{Map, Value};
 
@@ -139,13 +140,17 @@ fn decode(row: &Change) -> Option<PointChange> {
             event: None,
             reason: None,
             is_undone: false,
+            source_gone: false,
         });
     }
     let steps = steps_of_longest_period(&|name| fields.text(name))?;
     let event = fields.text("kinds") == event::LETTER;
     let event = event.then(|| fields.text("groups").to_owned());
     let change = PointChange::from_record(fields.text("mark"), at, steps, event);
+    // The reason of an adjustment is any text.
+    let source_gone = change.cause == Cause::Activity && fields.text("reason") == SOURCE_GONE;
     Some(PointChange {
+        source_gone,
         cause: match fields.text("did") {
             "undo" => Cause::Undo,
             _ => change.cause,

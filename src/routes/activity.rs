@@ -115,7 +115,10 @@ async fn undo_of_members(
     caller: &Caller,
 ) -> Result<Response, Error> {
     let mut errors = FieldErrors::default();
-    errors.reject_unknown(fields.keys(), &["action", "target", "undo", "at"]);
+    errors.reject_unknown(
+        fields.keys(),
+        &["action", "target", "undo", "source_gone", "at"],
+    );
     errors.finish(Some(()))?;
     let read_of = |user: &str| {
         let mut fields = fields.clone();

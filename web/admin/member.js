@@ -143,12 +143,13 @@ async function pointsOf(context, url) {
       const [{ source, behind }] = pages
       const hint = source === 'records' ? texts.points_page.records : behind ? texts.points_page.behind : ''
       const changes = entries.map((entry) => {
-        const { type, action, target: about, event, points, undone } = entry
+        const { type, action, target: about, event, points, undone, source_gone: isGone } = entry
         /** @type {Content[]} */
         const line = [make('span', {}, texts.points_page.types[type](texts.actions[action ?? ''] ?? action ?? ''))]
         if (about) line.push(' ', target(about))
         if (event) line.push(' ', code(event))
         if (undone) line.push(' ', badge(texts.points_page.undone))
+        if (isGone) line.push(' ', badge(texts.points_page.gone))
         const change = format.signed(points)
         return {
           line,

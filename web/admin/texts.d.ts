@@ -136,6 +136,7 @@ export interface Texts {
   points_page: {
     types: Record<Points['entries'][number]['type'], (action: string) => string>
     undone: string
+    gone: string
     none: string
     records: string
     behind: string

@@ -30,7 +30,7 @@ export interface PageTexts extends Record<PlainText, string> {
   tabs: Record<Period, string>
   /** `{target}`, `{action}` and `{event}` are replaced. */
   why: Record<
-    'activity' | 'undo' | 'received' | 'adjustment' | 'event_adjustment' | 'undo_adjustment' | 'undone',
+    'activity' | 'undo' | 'undo_gone' | 'received' | 'adjustment' | 'event_adjustment' | 'undo_adjustment' | 'undone',
     string
   > & {
     activities: Record<string, string>

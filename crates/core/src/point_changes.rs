@@ -26,6 +26,9 @@ pub struct PointsRequest {
     pub refused: bool,
 }
 
+/// The reason of an undo whose activity has lost its source, in the journal.
+pub const SOURCE_GONE: &str = "source-gone";
+
 /// The most rows of activities that did not count on a page.
 pub const MAX_REFUSALS: u32 = 100;
 
@@ -75,6 +78,8 @@ pub struct PointChange {
     pub reason: Option<String>,
     /// Whether an undo has taken the points back since.
     pub is_undone: bool,
+    /// Whether this undo took them back because the source of the activity is gone.
+    pub source_gone: bool,
 }
 
 /// Where changes come from.
@@ -170,6 +175,8 @@ struct Entry<'a> {
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     undone: Option<bool>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    source_gone: bool,
 }
 
 impl PointChange {
@@ -196,6 +203,7 @@ impl PointChange {
             event,
             reason: None,
             is_undone: false,
+            source_gone: false,
         }
     }
 }
@@ -303,6 +311,7 @@ impl PointsPage {
                 event: change.event.as_deref(),
                 reason: change.reason.as_deref(),
                 undone: can_be_undone.then_some(change.is_undone),
+                source_gone: change.source_gone,
             }
         });
         let refusals = self.refused.as_ref();

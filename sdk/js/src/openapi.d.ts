@@ -1550,6 +1550,7 @@ export interface components {
              * @default false
              */
             undo?: boolean;
+            source_gone?: components["schemas"]["SourceGone"];
             /**
              * Format: date-time
              * @description When the activity happened, at most one minute in the future. Defaults to now. It counts by the rule of this instant. Requires a service key.
@@ -1562,6 +1563,11 @@ export interface components {
             /** @description The author with whom the target that receives is registered, if it has none; also if the activity does not count. Requires a service key with the scope `content`. */
             author?: components["schemas"]["UserId"];
         };
+        /**
+         * @description Of an undo: whether the source of the activity is gone, such as a post that was deleted or withdrawn. The user reads it in `GET /v1/users/{user}/points`. Requires a service key.
+         * @default false
+         */
+        SourceGone: boolean;
         /** @description An undo of the activity of all members. Requires a service key and a journal. */
         MembersUndo: {
             /** @description What the members did. The rule of the action must allow an undo. */
@@ -1570,6 +1576,7 @@ export interface components {
             target: string;
             /** @constant */
             undo: true;
+            source_gone?: components["schemas"]["SourceGone"];
             /**
              * Format: date-time
              * @description When it was undone, at most one minute in the future. Later activity stands. Defaults to now.
@@ -5186,6 +5193,11 @@ export interface operations {
                             reason?: components["schemas"]["Reason"];
                             /** @description Of an activity or an adjustment: whether an undo has taken it back since. */
                             undone?: boolean;
+                            /**
+                             * @description Of an undo: the source of the activity is gone, such as a post that was deleted or withdrawn. Absent otherwise.
+                             * @constant
+                             */
+                            source_gone?: true;
                         }[];
                         /** @description With `refused=true`: the activities that did not count, added up by day, action and reason, newest first by their last one. An item is on the page in whose span its last activity lies, so no page repeats one; of more than 100, a page has the latest. Duplicates and undos are not among them. Empty unless `REFUSED_DAYS` is set. They are stored within seconds, best effort. */
                         refused?: {

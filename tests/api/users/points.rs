@@ -357,6 +357,42 @@ async fn public_reason_is_shown_to_the_member() {
     response.assert(400, field_error("public_reason", detail).body());
 }
 
+/// A service says that a post is deleted; the member reads it at the points that were taken back.
+#[tokio::test]
+async fn undo_says_that_source_is_gone() {
+    let app = start();
+    for target in ["deleted", "unliked"] {
+        app.count("42", "like", target).await;
+    }
+    let gone = with(undo(like("42", "deleted")), json!({"source_gone": true}));
+    app.outcome(gone.clone(), "undone").await;
+    app.outcome(undo(like("42", "unliked")), "undone").await;
+    app.count("42", "comment", "withdrawn").await;
+    let of_members =
+        json!({"action": "comment", "target": "withdrawn", "undo": true, "source_gone": true});
+    app.send_activity(of_members).await.assert_status(200);
+    let body = app.read(PATH).await;
+    let entries = body["entries"].as_array().expect("entries").iter();
+    let undos = entries.filter(|entry| entry["type"] == "undo");
+    let undos = undos.map(|entry| (entry["target"]["id"].clone(), entry["source_gone"].clone()));
+    let mut undos = undos.collect::<Vec<_>>();
+    undos.sort_by_key(|(target, _)| target.to_string());
+    let row = |target: &str, gone: Value| (json!(target), gone);
+    let expected = [
+        row("deleted", json!(true)),
+        row("unliked", Value::Null),
+        row("withdrawn", json!(true)),
+    ];
+    assert_eq!(undos, expected, "{body}");
+    let member = app.with_key(&hs256(&claims("42")));
+    let forbidden = problem("forbidden", "Only trusted services may send source_gone.");
+    member.send_activity(gone).await.assert(403, forbidden);
+    let activity = with(like("42", "x"), json!({"source_gone": true}));
+    let detail = "is only allowed in an undo";
+    let invalid = field_error("source_gone", detail).body();
+    app.send_activity(activity).await.assert(400, invalid);
+}
+
 /// The entries add up to the score, whatever was counted, capped, undone, adjusted, imported or erased.
 #[tokio::test]
 async fn entries_add_up_to_all_time_score() {

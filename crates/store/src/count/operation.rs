@@ -67,7 +67,7 @@ pub enum Receiver {
     Recorded(String),
 }
 
-/// What the audit log says of an adjustment beside its effect.
+/// What the audit log says of an adjustment beside its effect, or the journal of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditDetails {
     /// The reason.
@@ -95,7 +95,7 @@ pub struct Operation {
     pub timestamp: TimestampSource,
     /// The receiver of points for it.
     pub receiver: Receiver,
-    /// Of an adjustment and its undo, for the audit log.
+    /// Of an adjustment and its undo, for the audit log; of an undo with a reason, for the journal.
     pub audit: Option<AuditDetails>,
     /// The active record that an undo found.
     pub found: Option<FoundRecord>,

@@ -16,6 +16,7 @@ use activity_rank_core::event::Definitions;
 use activity_rank_core::history;
 use activity_rank_core::id::is_id;
 use activity_rank_core::moderation::Adjustment;
+use activity_rank_core::point_changes::SOURCE_GONE;
 
 /// The possible receivers of points on other shards, as they were read before the call.
 #[derive(Default)]
@@ -167,7 +168,11 @@ impl<'a> Plan<'a> {
             at: activity.at,
             timestamp,
             receiver,
-            audit: None,
+            audit: activity.source_gone.then(|| AuditDetails {
+                reason: SOURCE_GONE.to_owned(),
+                actor: String::new(),
+                is_public: false,
+            }),
             found: None,
             is_replayed: false,
             account: String::new(),

@@ -58,6 +58,11 @@ Name: TypeAlias = str
 isolates."""
 
 
+SourceGone: TypeAlias = bool
+"""Of an undo: whether the source of the activity is gone, such as a post that was deleted or withdrawn. The user reads
+it in `GET /v1/users/{user}/points`. Requires a service key."""
+
+
 TargetId: TypeAlias = str
 """A target: 1 to 512 bytes, not `.` or `..`. Percent-encoded in paths."""
 
@@ -74,6 +79,7 @@ class Activity(TypedDict):
     and escapes are resolved as in the URL Standard, and the text is compared in Normalization Form C."""
     undo: NotRequired[bool]
     """Undoes the activity. The points are subtracted from the boards that counted it."""
+    source_gone: NotRequired[SourceGone]
     at: NotRequired[str]
     """When the activity happened, at most one minute in the future. Defaults to now. It counts by the rule of this
     instant. Requires a service key."""
@@ -97,6 +103,7 @@ class MembersUndo(TypedDict):
     target: str
     """What the action applies to, as in the activity."""
     undo: Literal[True]
+    source_gone: NotRequired[SourceGone]
     at: NotRequired[str]
     """When it was undone, at most one minute in the future. Later activity stands. Defaults to now."""
 
@@ -1449,6 +1456,9 @@ class ListPointsResponseEntry(TypedDict):
     journal."""
     undone: NotRequired[bool]
     """Of an activity or an adjustment: whether an undo has taken it back since."""
+    source_gone: NotRequired[Literal[True]]
+    """Of an undo: the source of the activity is gone, such as a post that was deleted or withdrawn. Absent otherwise.
+    """
 
 
 @final
