@@ -52,7 +52,7 @@
 //! | `disown` | not in the table: `now`, `author` (who has been erased), `target`: with several shards |
 //! | `stub` | of earlier versions: the author of a deleted target |
 //! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason`, `actor`; `author` (not in the table): with several shards that of a deleted target |
-//! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason`, `changed`: one or two of `hide`, `unhide`, `freeze`, `unfreeze`; old entries lack it; `actor` |
+//! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason`, `changed`: one or two of `hide`, `unhide`, `freeze`, `unfreeze`; old entries lack it; `actor`; `public`: `1` if the user may read the reason, else absent |
 //! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty), `actor` (if it changed) |
 //! | `account` | `now`, `user`, `of` (the member of whom the user is an account from then on; empty if it leaves), `number` (of the account; empty if it leaves), `actor` |
 //! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua`; `recount`: `1` if this definition holds for all entries before too, empty if not. Old entries lack it. The command line writes the entry of a recount to the outbox |
@@ -72,5 +72,5 @@ mod write;
 
 pub use members::find_members;
 pub use page::{JournalRequest, Page};
-pub use points::read_points;
+pub use points::{read_moderation_reason, read_points};
 pub use write::write;

@@ -321,6 +321,17 @@ describe('members', () => {
     assert.deepEqual([state.hidden, state.frozen], [true, true])
   })
 
+  it('reason for the member is sent as public', async (t) => {
+    const page = await openAdmin(t, app, `#member/${user}`)
+    await button(page, 'Freeze').click()
+    await page.getByLabel('The reason is for').selectOption('Moderators and the member')
+    const request = page.waitForRequest((request) => request.method() === 'PUT')
+    await answer(page, { Reason: 'Spam' }, 'Freeze')
+    const body = { hidden: false, frozen: true, reason: 'Spam', public_reason: true }
+    assert.deepEqual((await request).postDataJSON(), body)
+    await eventually(() => page.locator('.facts .badge').allInnerTexts(), ['Frozen'])
+  })
+
   it('adjustment counts and is undone', async (t) => {
     await app.count([{ user, action: 'like', target: 'a' }])
     const page = await openAdmin(t, app, `#member/${user}`)

@@ -5,7 +5,7 @@
 
 import { make } from '../page/dom.js'
 import { accountList, accountsOf, detachButton, joinButton } from './accounts.js'
-import { openForm, reasonField } from './dialog.js'
+import { openForm, readerField, reasonField } from './dialog.js'
 import { historyOf } from './history.js'
 import { flagBadges, flagButtons, removeButton, userPath } from './moderate.js'
 import {
@@ -202,16 +202,7 @@ async function adjustPoints(context, url, id, name) {
       pointer: '/points',
     },
     reasonField(context),
-    {
-      name: 'reader',
-      label: texts.adjust.reader,
-      type: 'select',
-      options: [
-        ['', texts.adjust.moderators],
-        ['member', texts.adjust.member],
-      ],
-      pointer: '/public_reason',
-    },
+    readerField(context),
     { name: 'date', label: texts.adjust.date, hint: texts.adjust.date_hint, type: 'date', pointer: '/at' },
   ]
   if (open.length) {

@@ -248,6 +248,8 @@ export const pages = {
   activity: 'Activity',
   published: 'Published',
   why_title: 'Where your points come from',
+  is_hidden: 'A moderator has taken you off the boards.',
+  is_frozen: 'A moderator has frozen your account: what you do does not count.',
   why_private: 'Only you can see this list.',
   why: {
     activities: {

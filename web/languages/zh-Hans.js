@@ -226,6 +226,8 @@ export const pages = {
   activity: '活跃记录',
   published: '已发布',
   why_title: '积分来源',
+  is_hidden: '管理员已将您从排行榜中隐藏。',
+  is_frozen: '管理员已冻结您的账号，您的活动不会计分。',
   why_private: '此列表仅您可见。',
   why: {
     activities: {

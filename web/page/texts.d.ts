@@ -127,6 +127,8 @@ type PlainText =
   | 'unknown_member'
   | 'unknown_title'
   | 'view'
+  | 'is_hidden'
+  | 'is_frozen'
   | 'why_private'
   | 'why_title'
   | 'winners'

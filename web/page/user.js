@@ -31,11 +31,17 @@ const year = new Year(user, () => render())
 const targets = new PagedList($('targets-content'), targetItem, (next) =>
   read(`${path}/targets?limit=10${next ? `&after=${encodeURIComponent(next)}` : ''}`),
 )
-const points = new PagedList($('points-content'), entryItem, async (next) =>
-  withRefused(
-    await session.request(`${path}/points?limit=20&refused=true${next ? `&before=${encodeURIComponent(next)}` : ''}`),
-  ),
-)
+/**
+ * What a moderator has set for the member, with a reason that the member may read.
+ * @type {{ hidden: boolean, frozen: boolean, reason: string } | null}
+ */
+let moderation = null
+const points = new PagedList($('points-content'), entryItem, async (next) => {
+  const before = next ? `&before=${encodeURIComponent(next)}` : ''
+  const answer = await session.request(`${path}/points?limit=20&refused=true${before}`)
+  if (!next) moderation = answer.body?.moderation ?? null
+  return withRefused(answer)
+})
 
 const isOwn = () => session.user === user
 
@@ -56,6 +62,7 @@ function render() {
   year.render()
   targets.render()
   points.render()
+  renderModeration()
 }
 
 /**
@@ -87,6 +94,14 @@ addEventListener('hashchange', () => {
   render()
 })
 
+function renderModeration() {
+  $('moderation').hidden = !moderation
+  if (!moderation) return
+  const { is_hidden, is_frozen } = words()
+  const states = [...(moderation.hidden ? [is_hidden] : []), ...(moderation.frozen ? [is_frozen] : [])]
+  $('moderation').replaceChildren(`${states.join(' ')} `, make('q', {}, moderation.reason))
+}
+
 /** Shows what depends on who reads: the year, and where the points come from. */
 async function showMember() {
   $('climb').replaceChildren(climbOf(user, period))
@@ -99,6 +114,7 @@ async function showMember() {
   $('points').hidden = !isOwn()
   if (status !== 200 && !isOwn()) $('climb').replaceChildren()
   points.clear()
+  moderation = null
   if (isOwn()) await points.start()
   render()
 }

@@ -5,6 +5,7 @@ use crate::calendar::{Calendar, Date, Instant};
 use crate::content::{Target, TargetView};
 use crate::error::Error;
 use crate::json;
+use crate::moderation::Flags;
 use crate::profile::Profile;
 use crate::query::Query;
 use crate::score::Points;
@@ -103,6 +104,8 @@ pub struct PointsPage {
     pub next: Option<String>,
     /// Whether newer changes are still missing in the source.
     pub is_behind: bool,
+    /// The flags of the user and the reason of the moderator, if the user is hidden or frozen and may read it.
+    pub moderation: Option<(Flags, String)>,
     /// The activities of the same time that did not count, the latest first, if they were requested.
     pub refused: Option<Vec<Refusal>>,
 }
@@ -113,10 +116,19 @@ struct View<'a> {
     source: Source,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     behind: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moderation: Option<ModerationView<'a>>,
     entries: Vec<Entry<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<Vec<RefusedEntry<'a>>>,
     next: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct ModerationView<'a> {
+    hidden: bool,
+    frozen: bool,
+    reason: &'a str,
 }
 
 #[derive(Debug, Serialize)]
@@ -314,7 +326,7 @@ impl PointsPage {
                 source_gone: change.source_gone,
             }
         });
-        let refusals = self.refused.as_ref();
+        let (refusals, moderation) = (self.refused.as_ref(), self.moderation.as_ref());
         let view = View {
             refused: refusals.map(|refusals| {
                 refusals
@@ -325,6 +337,11 @@ impl PointsPage {
             user: UserView::new(user, profile),
             source: self.source,
             behind: self.is_behind,
+            moderation: moderation.map(|(flags, reason)| ModerationView {
+                hidden: flags.hidden,
+                frozen: flags.frozen,
+                reason,
+            }),
             entries: entries.collect(),
             next: self.next.as_deref(),
         };

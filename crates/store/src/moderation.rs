@@ -54,6 +54,7 @@ fn moderate_call(
         .arg(Actor::stored(actor))
         .arg(deployment.config.bound.journal_flag())
         .number(STEP)
+        .arg(if state.has_public_reason { "1" } else { "" })
 }
 
 /// Reads a page of the audit log from every shard: up to `limit` entries of each, in any order.

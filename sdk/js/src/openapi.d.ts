@@ -2237,6 +2237,11 @@ export interface components {
             hidden: boolean;
             frozen: boolean;
             reason: components["schemas"]["Reason"];
+            /**
+             * @description Whether the user may read the reason while hidden or frozen: in `GET /v1/users/{user}/points`, and in the refusal of activity sent with their token. Needs a journal.
+             * @default false
+             */
+            public_reason?: boolean;
         };
         Moderation: {
             account_of?: components["schemas"]["AccountOf"];
@@ -5178,6 +5183,12 @@ export interface operations {
                          * @constant
                          */
                         behind?: true;
+                        /** @description On the first page: what a moderator has set for the user, and the reason, if it was sent with `public_reason`. Absent for users who are neither hidden nor frozen, and without a journal. */
+                        moderation?: {
+                            hidden: boolean;
+                            frozen: boolean;
+                            reason: components["schemas"]["Reason"];
+                        };
                         entries: {
                             /** Format: date-time */
                             at: string;

@@ -357,6 +357,45 @@ async fn public_reason_is_shown_to_the_member() {
     response.assert(400, field_error("public_reason", detail).body());
 }
 
+/// The reason of a moderator who hides or freezes is for moderators, too, unless it is sent as public.
+#[tokio::test]
+async fn public_reason_of_state_is_shown_to_the_member() {
+    let app = start();
+    app.count("42", "like", "a").await;
+    let member = app.with_key(&hs256(&claims("42")));
+    let moderate = async |hidden: bool, frozen: bool, public: bool| {
+        let body =
+            json!({"hidden": hidden, "frozen": frozen, "reason": "Spam", "public_reason": public});
+        let response = app.put("/v1/users/42/moderation", &body).await;
+        response.assert_status(200);
+    };
+    let shown = async || member.read(PATH).await["moderation"].clone();
+    assert_eq!(shown().await, Value::Null);
+    moderate(true, false, true).await;
+    let hidden = json!({"hidden": true, "frozen": false, "reason": "Spam"});
+    assert_eq!(shown().await, hidden);
+    moderate(true, true, true).await;
+    let frozen = json!({"hidden": true, "frozen": true, "reason": "Spam"});
+    assert_eq!(shown().await, frozen);
+    let detail = "This user is frozen: their activity is not counted.";
+    let explained = problem("forbidden", &format!("{detail} Reason: Spam"));
+    let refused = member.send_activity(activity("42", "visit", "/")).await;
+    refused.assert(403, explained.clone());
+    let visits = ["/", "/a"].map(|path| activity("42", "visit", path));
+    let refused = member.send_activity(json!(visits)).await;
+    let results = json!({"results": [{"error": explained.clone()}, {"error": explained}]});
+    refused.assert(200, results);
+    // Services read it in the audit log.
+    let refused = app.send_activity(activity("42", "visit", "/")).await;
+    refused.assert(403, problem("forbidden", detail));
+    moderate(false, true, false).await;
+    assert_eq!(shown().await, Value::Null);
+    let refused = member.send_activity(activity("42", "visit", "/")).await;
+    refused.assert(403, problem("forbidden", detail));
+    moderate(false, false, true).await;
+    assert_eq!(shown().await, Value::Null);
+}
+
 /// A service says that a post is deleted; the member reads it at the points that were taken back.
 #[tokio::test]
 async fn undo_says_that_source_is_gone() {

@@ -16,6 +16,7 @@ pub use operation::{
 };
 pub use plan::{Plan, Registrations};
 pub use record::{ActiveRecord, BoardSet, FoundRecord};
+pub use reply::FROZEN;
 
 use crate::accounts;
 use crate::boards::{Ranked, rank_among_all};

@@ -895,6 +895,9 @@ class ModerationState(TypedDict):
     hidden: bool
     frozen: bool
     reason: Reason
+    public_reason: NotRequired[bool]
+    """Whether the user may read the reason while hidden or frozen: in `GET /v1/users/{user}/points`, and in the refusal
+    of activity sent with their token. Needs a journal."""
 
 
 @final
@@ -1442,6 +1445,16 @@ class PutProfilesResponse(TypedDict):
 
 
 @final
+class ListPointsResponseModeration(TypedDict):
+    """On the first page: what a moderator has set for the user, and the reason, if it was sent with `public_reason`.
+    Absent for users who are neither hidden nor frozen, and without a journal."""
+
+    hidden: bool
+    frozen: bool
+    reason: Reason
+
+
+@final
 class ListPointsResponseEntry(TypedDict):
     at: str
     type: Literal["activity", "undo", "adjustment", "received"]
@@ -1481,6 +1494,9 @@ class ListPointsResponse(TypedDict):
     source: Literal["journal", "records"]
     behind: NotRequired[Literal[True]]
     """The journal still lacks the newest changes. Absent otherwise."""
+    moderation: NotRequired[ListPointsResponseModeration]
+    """On the first page: what a moderator has set for the user, and the reason, if it was sent with `public_reason`.
+    Absent for users who are neither hidden nor frozen, and without a journal."""
     entries: list[ListPointsResponseEntry]
     refused: NotRequired[list[ListPointsResponseRefusedItem]]
     """With `refused=true`: the activities that did not count, added up by day, action and reason, newest first by their
