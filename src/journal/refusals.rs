@@ -20,8 +20,8 @@ use serde_json::Value;
 /// The reason of an activity that never reaches the store.
 const UNKNOWN_ACTION: &str = "unknown-action";
 
-/// Adds an activity that did not count to the rows of the next write: to those of the member for whom it would have
-/// counted. A repetition has counted before, and an undo is no activity.
+/// Adds an activity that did not count to the rows of the next write, under the member for whom it would have counted. A
+/// repetition has counted before, and an undo is no activity.
 pub fn add(
     deployment: &Deployment,
     activity: &Activity,

@@ -226,7 +226,7 @@ impl<'a> BoardReader<'a> {
         self.respond_with(self.read().await).await
     }
 
-    /// Responds as [`Self::respond`] with what was read.
+    /// Responds as [`Self::respond`] with a slice that was read, or the error of the read.
     async fn respond_with(&self, read: Result<BoardSlice, Error>) -> Result<Response, Error> {
         let response = match read {
             Ok(slice) => Response::text("application/json", self.render(&slice)),

@@ -168,6 +168,9 @@ export interface Texts {
     of: (member: string) => string
     account: string
     join: string
+    compare: string
+    standings: string
+    standing: (points: string, rank: string) => string
     join_hint: string
     joined: (member: string) => string
     detach: string

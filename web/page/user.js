@@ -32,7 +32,7 @@ const targets = new PagedList($('targets-content'), targetItem, (next) =>
   read(`${path}/targets?limit=10${next ? `&after=${encodeURIComponent(next)}` : ''}`),
 )
 /**
- * What a moderator has set for the member, with a reason that the member may read.
+ * The state that a moderator has set for the member, with a reason that the member may read.
  * @type {{ hidden: boolean, frozen: boolean, reason: string } | null}
  */
 let moderation = null

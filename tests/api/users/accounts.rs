@@ -203,7 +203,7 @@ async fn member_lists_targets_of_accounts() {
     assert_eq!(list("42", 2).await, "geb");
 }
 
-/// Items with the same mark take effect in their order, whichever accounts of the member send them.
+/// Items about the same target take effect in their order, whichever accounts of the member send them.
 #[tokio::test]
 async fn array_keeps_order_among_accounts() {
     let app = TestApp::start();
@@ -259,7 +259,7 @@ async fn comparison_of_account_shows_member() {
     assert_eq!(compare("ids=42,5,9,77").await, (of, both.clone()));
     let of = json!({"42": "9"});
     assert_eq!(compare("ids=5,42").await, (of.clone(), both.clone()));
-    // So does a comparison of friends, whichever account is asked for.
+    // A comparison of friends does so too, for the member and for each account.
     app.count("42", "follow", "5").await;
     let friends = json!([row(1, 10, "5"), row(2, 4, "9")]);
     assert_eq!(

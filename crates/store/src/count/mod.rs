@@ -416,7 +416,7 @@ fn split_waiting(plans: &[Plan<'_>], pending: &mut Vec<Pending>) -> Vec<Pending>
     }
 }
 
-/// Joins the operations that accounts have moved to a member with those of the member and of other accounts.
+/// Joins the operations of accounts that have moved to one member, and the member's own, to one call.
 fn join_members(plans: &mut [Plan<'_>], pending: &mut Vec<Pending>) {
     let mut index = 0;
     while let Some(place) = pending.get(index).copied() {

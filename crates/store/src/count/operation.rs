@@ -67,7 +67,7 @@ pub enum Receiver {
     Recorded(String),
 }
 
-/// What the audit log says of an adjustment beside its effect, or the journal of an undo.
+/// The reason of an adjustment or undo, and the actor of an adjustment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditDetails {
     /// The reason.

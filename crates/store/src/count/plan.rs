@@ -108,7 +108,7 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// Adds the operation of an item of the request to those of its user.
+    /// Adds the operation of an item of the request. Its user has one list of operations.
     fn push(&mut self, user: &str, item: usize, operation: Operation) {
         let known = self.users.iter().position(|known| known.user == user);
         let index = known.unwrap_or(self.users.len());
