@@ -378,7 +378,7 @@ async fn public_reason_of_state_is_shown_to_the_member() {
     let frozen = json!({"hidden": true, "frozen": true, "reason": "Spam"});
     assert_eq!(shown().await, frozen);
     let detail = "This user is frozen: their activity is not counted.";
-    let explained = problem("forbidden", &format!("{detail} Reason: Spam"));
+    let explained = problem("forbidden", format!("{detail} Reason: Spam"));
     let refused = member.send_activity(activity("42", "visit", "/")).await;
     refused.assert(403, explained.clone());
     let visits = ["/", "/a"].map(|path| activity("42", "visit", path));
