@@ -50,6 +50,8 @@ struct Item<'a> {
     target: &'a str,
     #[serde(skip_serializing_if = "is_false")]
     undo: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    source_gone: bool,
     at: String,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     groups: &'a [String],
@@ -69,6 +71,7 @@ fn write_item(activity: &Activity) -> String {
         action,
         target,
         undo,
+        source_gone,
         at,
         dated: _,
         queued: _,
@@ -82,6 +85,7 @@ fn write_item(activity: &Activity) -> String {
         action,
         target,
         undo: *undo,
+        source_gone: *source_gone,
         at: at.to_string(),
         groups,
         on: on.as_deref(),
@@ -144,6 +148,7 @@ mod tests {
             action: action.to_owned(),
             target: target.to_owned(),
             undo: false,
+            source_gone: false,
             at: Instant(NOW.0 - 7),
             dated: true,
             queued: true,

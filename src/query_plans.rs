@@ -205,11 +205,13 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
         let request = PointsRequest::parse("42", query, today, &deployment.calendar).unwrap();
         refused(journal::read_points(database, config, &request).await);
     }
+    refused(journal::read_moderation_reason(database, config, "42").await);
     let undo = Activity {
         user: "42".to_owned(),
         action: "like".to_owned(),
         target: "post-7".to_owned(),
         undo: true,
+        source_gone: false,
         at: Instant(0),
         dated: false,
         queued: false,

@@ -70,7 +70,7 @@ const SCRIPTS: [(&str, &[&str]); 32] = [
     ("TARGETS", &["integers", "journal", "targets"]),
     ("TOP", &["rows", "related", "top"]),
     ("TOTALS", &["totals"]),
-    ("USER_TARGETS", &["user_targets"]),
+    ("USER_TARGETS", &["bytes", "user_targets"]),
     ("WATCH", &["integers", "watch"]),
     ("WINNERS", &["rows", "winners"]),
 ];

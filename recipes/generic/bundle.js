@@ -434,6 +434,7 @@ var RULE_FIELDS = [
   "author",
   "at",
   "undo",
+  "source_gone",
   "groups",
   "profile",
   "about"
@@ -495,7 +496,13 @@ function addChanges(changes, rule, mapping, payload) {
     return id !== void 0 && Object.hasOwn(users, id) ? users[id] : id;
   };
   if (rule.undo === "all") {
-    const undo = { action: rule.action, target: required("target"), at: fill(rule.at), user: own(fill(rule.user)) };
+    const undo = {
+      action: rule.action,
+      target: required("target"),
+      source_gone: rule.source_gone,
+      at: fill(rule.at),
+      user: own(fill(rule.user))
+    };
     changes.undos.push(
       /** @type {typeof undo & { target: string }} */
       present(undo)
@@ -513,6 +520,7 @@ function addChanges(changes, rule, mapping, payload) {
       action: rule.action,
       target,
       undo: rule.undo,
+      source_gone: rule.undo && rule.source_gone,
       on: rule.undo ? void 0 : on,
       author: rule.undo ? void 0 : own(fill(rule.author)),
       at: fill(rule.at),

@@ -15,6 +15,7 @@ const RULE_FIELDS = [
   'author',
   'at',
   'undo',
+  'source_gone',
   'groups',
   'profile',
   'about',
@@ -98,7 +99,13 @@ function addChanges(changes, rule, mapping, payload) {
     return id !== undefined && Object.hasOwn(users, id) ? users[id] : id
   }
   if (rule.undo === 'all') {
-    const undo = { action: rule.action, target: required('target'), at: fill(rule.at), user: own(fill(rule.user)) }
+    const undo = {
+      action: rule.action,
+      target: required('target'),
+      source_gone: rule.source_gone,
+      at: fill(rule.at),
+      user: own(fill(rule.user)),
+    }
     changes.undos.push(/** @type {typeof undo & { target: string }} */ (present(undo)))
     return
   }
@@ -113,6 +120,7 @@ function addChanges(changes, rule, mapping, payload) {
         action: rule.action,
         target,
         undo: rule.undo,
+        source_gone: rule.undo && rule.source_gone,
         on: rule.undo ? undefined : on,
         author: rule.undo ? undefined : own(fill(rule.author)),
         at: fill(rule.at),

@@ -64,6 +64,8 @@ export interface Rule {
    * payload names another owner than the one who received the points.
    */
   undo?: boolean | 'all'
+  /** With `undo`: whether the content is deleted or withdrawn. The member reads that with the points. */
+  source_gone?: boolean
   groups?: string[]
   /** The user's public profile. */
   profile?: { name?: Template; avatar?: Template; url?: Template }
@@ -99,6 +101,7 @@ export interface Changes {
 export interface Undo {
   action: string
   target: string
+  source_gone?: boolean
   at?: string
   /** The member whom the payload names. */
   user?: string

@@ -182,7 +182,7 @@ function take_back(string $action, string $target): void
     $user = $wpdb->get_var($wpdb->prepare('SELECT user FROM ' . counted() . ' WHERE target = %s', $target));
     if ($user !== null && $wpdb->delete(counted(), ['target' => $target])) {
         $activity = ['user' => $user, 'action' => $action, 'target' => site_target($target), 'at' => instant()];
-        enqueue($activity + ['undo' => true]);
+        enqueue($activity + ['undo' => true, 'source_gone' => true]);
     }
 }
 

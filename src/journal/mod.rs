@@ -26,7 +26,7 @@
 //! | `dated` | the source of `at`: `0` the time of processing, `1` the caller, `2` the queue |
 //! | `date`, `kinds`, `groups` | the boards: day, letters of periods, groups between commas; for an undo those of its record. Of an adjustment of an event `e` and the event |
 //! | `skipped` | the boards left out because they are archived and expired: numbers from 1, between commas |
-//! | `reason`, `actor` | the reason of an adjustment; the actor as the audit log stores it, only in entries of adjustments and their undos. Here and below, old entries lack `actor` |
+//! | `reason`, `actor` | the reason of an adjustment; of an undo `source-gone` or nothing; the actor as the audit log stores it, only in entries of adjustments and their undos. Here and below, old entries lack `actor` |
 //! | `applied` | the points by which each board changed, in the order of its periods for all users and then for each group, between `/`: one number if all are equal, and nothing for an undo that found nothing. Old entries lack it |
 //! | `counted`, `gave` | of an undo: the instant and the points of the record that it undoes; empty for an undo that found nothing. Old entries lack them |
 //! | `public` | `1` if the user may read the reason of the adjustment; else absent |
@@ -53,7 +53,7 @@
 //! | `disown` | not in the table: `now`, `author` (who has been erased), `target`: with several shards |
 //! | `stub` | of earlier versions: the author of a deleted target |
 //! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason`, `actor`; `author` (not in the table): with several shards that of a deleted target |
-//! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason`, `changed`: one or two of `hide`, `unhide`, `freeze`, `unfreeze`; old entries lack it; `actor` |
+//! | `moderate` | `now`, `user`, `hidden` (`1` or `0`), `frozen`, `reason`, `changed`: one or two of `hide`, `unhide`, `freeze`, `unfreeze`; old entries lack it; `actor`; `public`: `1` if the user may read the reason, else absent |
 //! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty), `actor` (if it changed) |
 //! | `account` | `now`, `user`, `of` (the member of whom the user is an account from then on; empty if it leaves), `number` (of the account; empty if it leaves), `actor` |
 //! | `award`, `withdraw` | `now`, `user`, `achievement`, `steps` (a JSON array, in smallest steps), `values` (the same as responses have them), `reason`, `actor` |
@@ -77,5 +77,5 @@ mod write;
 
 pub use members::find_members;
 pub use page::{JournalRequest, Page};
-pub use points::read_points;
+pub use points::{read_moderation_reason, read_points};
 pub use write::write;

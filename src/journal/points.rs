@@ -8,7 +8,8 @@ use activity_rank_core::content::{id_of_member, member_of_stub};
 use activity_rank_core::error::Error;
 use activity_rank_core::event;
 use activity_rank_core::point_changes::{
-    Cause, PointChange, PointsPage, PointsRequest, Refusal, Source, steps_of_longest_period,
+    Cause, PointChange, PointsPage, PointsRequest, Refusal, SOURCE_GONE, Source,
+    steps_of_longest_period,
 };
 use serde_json::{Map, Value};
 
@@ -112,8 +113,30 @@ pub async fn read_points(
         changes: changes.collect::<Result<_, _>>()?,
         next: oldest.map(|row| format!("{}-{}", row.at, row.n)),
         is_behind: false,
+        moderation: None,
         refused: request.refused.then_some(refused),
     })
+}
+
+/// Reads the reason of the moderator who hid or froze a user last, or reverted that; `None` if the user may not read it.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn read_moderation_reason(
+    journal: &Database,
+    config: &Config,
+    user: &str,
+) -> Result<Option<String>, Error> {
+    // A frozen user has no later activity, so few rows are read.
+    let sql = format!(
+        "SELECT iif(entry ->> 'public' = '1', entry ->> 'reason', '') AS text FROM journal \
+         WHERE site = ?1 AND user <> '' AND user = ?2 AND entry ->> 'did' = 'moderate' ORDER BY {AT} DESC, n DESC LIMIT 1"
+    );
+    let statement = Statement::new(&sql, vec![deployment_id(config).into(), user.into()]);
+    let results = journal.run(&[statement]).await?;
+    let mut texts = results.first().map_or(Ok(Vec::new()), Rows::texts)?;
+    Ok(texts.pop().filter(|reason| !reason.is_empty()))
 }
 
 /// Parses the instant and the number of the last row of a page.
@@ -139,13 +162,17 @@ fn decode(row: &Change) -> Option<PointChange> {
             event: None,
             reason: None,
             is_undone: false,
+            source_gone: false,
         });
     }
     let steps = steps_of_longest_period(&|name| fields.text(name))?;
     let event = fields.text("kinds") == event::LETTER;
     let event = event.then(|| fields.text("groups").to_owned());
     let change = PointChange::from_record(fields.text("mark"), at, steps, event);
+    // The reason of an adjustment is any text.
+    let source_gone = change.cause == Cause::Activity && fields.text("reason") == SOURCE_GONE;
     Some(PointChange {
+        source_gone,
         cause: match fields.text("did") {
             "undo" => Cause::Undo,
             _ => change.cause,

@@ -13,10 +13,15 @@ use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::point_changes::MAX_REFUSALS;
+use activity_rank_store::accounts;
 use activity_rank_store::deployment::Deployment;
+use serde_json::Value;
 
-/// Adds an activity that did not count to the rows of the next write. A repetition has counted before, and an undo is no
-/// activity.
+/// The reason of an activity that never reaches the store.
+const UNKNOWN_ACTION: &str = "unknown-action";
+
+/// Adds an activity that did not count to the rows of the next write, under the member for whom it would have counted. A
+/// repetition has counted before, and an undo is no activity.
 pub fn add(
     deployment: &Deployment,
     activity: &Activity,
@@ -27,15 +32,16 @@ pub fn add(
         Ok(counted) => counted.refusal(),
         Err(Error::Forbidden(_)) => Some("frozen"),
         Err(Error::ScoreOverflow(_)) => Some("score-overflow"),
-        Err(Error::UnknownAction(_)) => Some("unknown-action"),
+        Err(Error::UnknownAction(_)) => Some(UNKNOWN_ACTION),
         Err(_) => None,
     };
     let is_kept = deployment.config.refused_days.is_some_and(|days| days > 0);
     if let Some(reason) = reason.filter(|_| is_kept && !activity.undo) {
         let at = activity.at.min(now);
         let date = deployment.calendar.date_at(at).to_string();
-        let (user, action, target) = (&activity.user, &activity.action, &activity.target);
-        refusals::add_refusal(user, &date, action, reason, target, at.0 as f64);
+        let user = deployment.counted_member(&activity.user);
+        let (action, target) = (&activity.action, &activity.target);
+        refusals::add_refusal(&user, &date, action, reason, target, at.0 as f64);
     }
 }
 
@@ -58,9 +64,29 @@ pub async fn write(app: &App, rows: String) {
     let (Ok(deployment), Some(journal)) = (app.deployment(), &app.bindings.journal) else {
         return;
     };
-    if let Err(error) = journal.run(&[insert(&deployment.config, rows)]).await {
+    let written = async {
+        let rows = rows_of_members(deployment, rows).await?;
+        journal.run(&[insert(&deployment.config, rows)]).await
+    };
+    if let Err(error) = written.await {
         log::debug(&format!("refusals: {}", error.cause().unwrap_or_default()));
     }
+}
+
+/// Replaces accounts by their members in rows, if some are of activities that the store has not seen.
+async fn rows_of_members(deployment: &Deployment, rows: String) -> Result<String, Error> {
+    if !rows.contains(UNKNOWN_ACTION) {
+        return Ok(rows);
+    }
+    let mut values: Vec<Value> = serde_json::from_str(&rows).unwrap_or_default();
+    let users = values.iter().filter_map(|row| row.get(0)?.as_str());
+    let members = accounts::read_members(deployment, &users.collect::<Vec<_>>()).await?;
+    for (row, member) in values.iter_mut().zip(members) {
+        if let (Some(user), Some(member)) = (row.get_mut(0), member) {
+            *user = member.into();
+        }
+    }
+    Ok(Value::Array(values).to_string())
 }
 
 /// Returns the statement that adds rows: a JSON array of `[user, date, action, reason, count, last instant, targets, first

@@ -3,7 +3,7 @@
 use super::array::Results;
 use crate::app::RequestContext;
 use crate::journal::drain::{REQUEST_BATCHES, drain};
-use crate::journal::{find_members, refusals};
+use crate::journal::{find_members, read_moderation_reason, refusals};
 use crate::log;
 use crate::message;
 use crate::middleware::rate_limit;
@@ -17,7 +17,7 @@ use activity_rank_core::caller::Caller;
 use activity_rank_core::config::{Scope, is_action};
 use activity_rank_core::error::{Error, FieldErrors};
 use activity_rank_core::json::MAX_ITEMS;
-use activity_rank_store::count::{count_all, count_one};
+use activity_rank_store::count::{FROZEN, count_all, count_one};
 use activity_rank_store::profiles::first_profile_call;
 use activity_rank_store::redis::Command;
 use serde_json::{Map, Value};
@@ -76,7 +76,7 @@ pub async fn post(
                     false => response,
                 });
             }
-            Err(error) => error,
+            Err(error) => explained(context, &caller, error).await,
         };
         enqueue(context, error, &[&item.0]).await?;
         return Ok(Response::accepted(&queued).with_outcome(queued.outcome()));
@@ -89,8 +89,17 @@ pub async fn post(
     let mut items: Vec<_> = items.iter().map(parsed).collect();
     date_in_order(&mut items, &config.rules);
     let error = match count_all(deployment, &items, profile, now).await {
-        Ok(counted) => {
+        Ok(mut counted) => {
             refusals::add_all(deployment, &items, &counted, now);
+            let mut frozen = counted
+                .iter_mut()
+                .filter(|item| is_frozen(item.as_ref().err()));
+            if let Some(Err(first)) = frozen.next() {
+                *first = explained(context, &caller, first.clone()).await;
+                for item in frozen {
+                    *item = Err(first.clone());
+                }
+            }
             return Ok(Response::json(&Results::new(counted)));
         }
         Err(error) => error,
@@ -115,7 +124,10 @@ async fn undo_of_members(
     caller: &Caller,
 ) -> Result<Response, Error> {
     let mut errors = FieldErrors::default();
-    errors.reject_unknown(fields.keys(), &["action", "target", "undo", "at"]);
+    errors.reject_unknown(
+        fields.keys(),
+        &["action", "target", "undo", "source_gone", "at"],
+    );
     errors.finish(Some(()))?;
     let read_of = |user: &str| {
         let mut fields = fields.clone();
@@ -141,6 +153,26 @@ async fn undo_of_members(
     Ok(Response::json_text(
         Results::new(results).render(&users, more),
     ))
+}
+
+fn is_frozen(error: Option<&Error>) -> bool {
+    matches!(error, Some(Error::Forbidden(detail)) if detail == FROZEN)
+}
+
+/// Adds the reason of the moderator to the error for a frozen member, if it is that and the member may read the reason.
+async fn explained(context: RequestContext<'_>, caller: &Caller, error: Error) -> Error {
+    let (Caller::User(Some(member)), Some(journal)) = (caller, &context.app.bindings.journal)
+    else {
+        return error;
+    };
+    if !is_frozen(Some(&error)) {
+        return error;
+    }
+    let user = context.deployment.counted_member(&member.id);
+    match read_moderation_reason(journal, &context.deployment.config, &user).await {
+        Ok(Some(reason)) => Error::Forbidden(format!("{FROZEN} Reason: {reason}")),
+        Ok(None) | Err(_) => error,
+    }
 }
 
 /// Checks the length of a member's array, and counts each item against the write limit.

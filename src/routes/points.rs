@@ -44,7 +44,11 @@ async fn read_journal(
     let drained = drain(deployment, journal, shards, REQUEST_BATCHES).await?;
     let mut page = journal::read_points(journal, &deployment.config, request).await?;
     page.is_behind = !drained;
-    let (profile, _) = profiles::read(deployment, &request.user).await?;
+    let (profile, flags) = profiles::read(deployment, &request.user).await?;
+    if (flags.hidden || flags.frozen) && request.before.is_none() {
+        let reason = journal::read_moderation_reason(journal, &deployment.config, &request.user);
+        page.moderation = reason.await?.map(|reason| (flags, reason));
+    }
     Ok((profile, page))
 }
 

@@ -127,19 +127,58 @@ pub async fn comparison(
         false => None,
     };
     let request = ComparisonRequest::parse(kind, period, query, config, context.today())?;
-    let (Some(caller), Some(user)) = (caller, &request.followed_by) else {
-        return BoardReader::new(context, &request).respond().await;
+    let reader = BoardReader::new(context, &request);
+    let (mut found, own, read);
+    let mut named = request.clone();
+    if let (Some(caller), Some(user)) = (caller, &request.followed_by) {
+        caller.may_read(user)?;
+        let (board, previous) = (request.board(), request.previous_board());
+        let related = reader.related(previous.as_ref(), &[]);
+        reader.read_heading().await?;
+        let friends = |user| boards::read_friends(context.deployment, board, user, &related);
+        let (mut users, mut stored) = friends(user).await?;
+        found = std::mem::take(&mut stored.slice.accounts);
+        let index = found.iter().position(|(account, _)| account == user);
+        own = index.map(|index| found.swap_remove(index));
+        if let Some((_, member)) = &own {
+            (users, stored) = Box::pin(friends(member)).await?;
+            found = std::mem::take(&mut stored.slice.accounts);
+        }
+        named = named.with_users(users);
+        let reader = BoardReader::new(context, &named);
+        read = Ok(reader.complete(stored, &related).await?);
+    } else {
+        own = None;
+        read = reader.read().await;
+        found = read
+            .as_ref()
+            .map_or_else(|_| Vec::new(), |slice| slice.accounts.clone());
+    }
+    if !found.is_empty() {
+        found = accounts_of_visible(context, found).await?;
+    }
+    found.extend(own);
+    let has_accounts = !found.is_empty();
+    let request = named.with_members(found);
+    let reader = BoardReader::new(context, &request);
+    let read = match has_accounts {
+        true => Box::pin(reader.read()).await,
+        false => read,
     };
-    caller.may_read(user)?;
-    let (board, previous) = (request.board(), request.previous_board());
-    let reader = BoardReader::new(context, &request);
-    let related = reader.related(previous.as_ref(), &[]);
-    reader.read_heading().await?;
-    let (users, stored) = boards::read_friends(context.deployment, board, user, &related).await?;
-    let request = request.clone().with_users(users);
-    let reader = BoardReader::new(context, &request);
-    let slice = reader.complete(stored, &related).await?;
-    Ok(Response::json_text(reader.render(&slice)))
+    reader.respond_with(read).await
+}
+
+/// Returns the accounts whose members boards show: others do not learn the id of a hidden member.
+async fn accounts_of_visible(
+    context: RequestContext<'_>,
+    accounts: Vec<(String, String)>,
+) -> Result<Vec<(String, String)>, Error> {
+    let members: Vec<&str> = accounts.iter().map(|(_, member)| member.as_str()).collect();
+    let flags = profiles::read_flags(context.deployment, &members).await?;
+    let mut accounts = accounts;
+    let mut flags = flags.iter();
+    accounts.retain(|_| flags.next().is_some_and(|flags| !flags.is_hidden()));
+    Ok(accounts)
 }
 
 impl<'a> BoardReader<'a> {
@@ -184,7 +223,12 @@ impl<'a> BoardReader<'a> {
     /// Returns the board as it is now, or a copy while the store is unavailable. No cache may store
     /// the response.
     async fn respond(&self) -> Result<Response, Error> {
-        let response = match self.read().await {
+        self.respond_with(self.read().await).await
+    }
+
+    /// Responds as [`Self::respond`] with a slice that was read, or the error of the read.
+    async fn respond_with(&self, read: Result<BoardSlice, Error>) -> Result<Response, Error> {
+        let response = match read {
             Ok(slice) => Response::text("application/json", self.render(&slice)),
             Err(error) => {
                 let copy = async {
@@ -245,6 +289,7 @@ impl<'a> BoardReader<'a> {
         related: &RelatedBoards<'_>,
     ) -> Result<BoardSlice, Error> {
         let found = stored.previous.take();
+        let accounts = std::mem::take(&mut stored.slice.accounts);
         let (mut slice, is_archived) = self.or_archived(stored, &self.request.query()).await?;
         if let (Some(board), Some(found)) = (related.previous, found) {
             let read = if is_archived {
@@ -256,6 +301,7 @@ impl<'a> BoardReader<'a> {
             slice.previous = Some(movement::merge(&slice, read, related.known));
         }
         self.add_own_points(&mut slice);
+        slice.accounts = accounts;
         Ok(slice)
     }
 

@@ -99,6 +99,7 @@ it('undo for all needs no user', () => {
   const { activities, undos } = apply(rule, { at: '2025-11-03T10:00:00Z' })
   assert.deepEqual([activities, undos], [[], [{ action: 'like', target: 'post-7', at: '2025-11-03T10:00:00Z' }]])
   assert.equal(apply(rule, { id: 1 }).undos[0].user, '1')
+  assert.equal(apply({ ...rule, source_gone: true }, { id: 1 }).undos[0].source_gone, true)
 })
 
 it('titles are cut to what the API accepts', () => {

@@ -322,6 +322,17 @@ describe('members', () => {
     assert.deepEqual([state.hidden, state.frozen], [true, true])
   })
 
+  it('reason for the member is sent as public', async (t) => {
+    const page = await openAdmin(t, app, `#member/${user}`)
+    await button(page, 'Freeze').click()
+    await page.getByLabel('The reason is for').selectOption('Moderators and the member')
+    const request = page.waitForRequest((request) => request.method() === 'PUT')
+    await answer(page, { Reason: 'Spam' }, 'Freeze')
+    const body = { hidden: false, frozen: true, reason: 'Spam', public_reason: true }
+    assert.deepEqual((await request).postDataJSON(), body)
+    await eventually(() => page.locator('.facts .badge').allInnerTexts(), ['Frozen'])
+  })
+
   it('adjustment counts and is undone', async (t) => {
     await app.count([{ user, action: 'like', target: 'a' }])
     const page = await openAdmin(t, app, `#member/${user}`)
@@ -405,11 +416,21 @@ describe('members', () => {
   it('account is joined and detached', async (t) => {
     await app.count([{ user, action: 'like', target: 'a' }])
     const account = `${user}-blog`
+    await app.count([{ user: account, action: 'comment', target: 'c' }])
     const page = await openAdmin(t, app, `#member/${user}`)
     await button(page, 'Join an account').click()
-    await answer(page, { 'User ID of the account': user }, 'Join an account')
+    await answer(page, { 'User ID of the account': 'a b' }, 'Compare')
+    await page.locator('dialog .problem, dialog [aria-invalid]').first().waitFor()
+    await answer(page, { 'User ID of the account': user }, 'Compare')
+    await answer(page, {}, 'Join an account')
     await page.getByText('must be another user than the account').waitFor()
-    await answer(page, { 'User ID of the account': account }, 'Join an account')
+    await page.keyboard.press('Escape')
+    await button(page, 'Join an account').click()
+    await answer(page, { 'User ID of the account': account }, 'Compare')
+    const compared = page.getByRole('dialog').locator('table tr')
+    assert.deepEqual(await compared.first().locator('th').allInnerTexts(), ['Board', account, user])
+    assert.match((await compared.nth(1).innerText()).replace(/\s+/g, ' '), /^All time 3, rank \d+ 2, rank \d+$/)
+    await answer(page, {}, 'Join an account')
     await eventually(() => news(page), `${account}: An account of ${user} now.`)
     await app.count([{ user: account, action: 'like', target: 'b' }])
     assert.equal(await app.score(user), 4)

@@ -171,6 +171,7 @@ describe('own page', () => {
       { at, type: 'adjustment', points: -5 },
       { at, type: 'adjustment', event: 'hackathon', points: 5 },
       { at, type: 'undo', points: 5 },
+      { at, type: 'undo', action: 'comment', target, points: -3, source_gone: true },
     ]
     const before = (page) =>
       page.route('**/v1/users/*/points*', (route) =>
@@ -185,8 +186,23 @@ describe('own page', () => {
       'Adjusted by a moderator',
       'Adjusted by a moderator in the event hackathon',
       'Adjustment undone',
+      'Comment no longer counts, as it was deleted or withdrawn: X',
     ])
     assert.match(await page.locator('#points .entries > li').nth(1).innerText(), /undone since\n+\+1$/)
+  })
+
+  it('hidden and frozen member reads the reason', async (t) => {
+    const moderation = { hidden: true, frozen: true, reason: 'Likes bought' }
+    const before = (page) =>
+      page.route('**/v1/users/*/points*', (route) =>
+        route.fulfill({ json: { source: 'journal', entries: [], moderation, next: null } }),
+      )
+    const page = await open(t, 'eve', { before }, 'eve')
+    await eventually(
+      () => page.locator('#moderation').innerText(),
+      'A moderator has taken you off the boards. A moderator has frozen your account: what you do does not count. ' +
+        'Likes bought',
+    )
   })
 
   it('activities that did not count say why', async (t) => {

@@ -1,11 +1,13 @@
 // The accounts of a member: users who count as one.
 
 /** @import { Content } from './parts.js' */
-/** @import { Accounts, Context } from './types.js' */
+/** @import { Accounts, Context, Standing, User } from './types.js' */
 
+import { make } from '../page/dom.js'
 import { path } from './api.js'
 import { openForm } from './dialog.js'
-import { button, member, named } from './parts.js'
+import { userPath } from './moderate.js'
+import { button, member, named, table } from './parts.js'
 
 /** @param {string} user */
 const accountUrl = (user) => path`/v1/users/${user}/account`
@@ -37,14 +39,24 @@ export function joinButton(context, id, name) {
   const { api, texts, announce } = context
   const words = texts.accounts
   const element = button(words.join, async () => {
-    const answer = await openForm(context, {
-      title: `${words.join}: ${named(id, name)}`,
+    const title = `${words.join}: ${named(id, name)}`
+    // A moderator sees whom they join before they do it.
+    const found = await openForm(context, {
+      title,
       content: [words.join_hint],
       fields: [{ name: 'account', label: words.account, required: true, pointer: '/user' }],
+      submit: words.compare,
+      send: async ({ account }) => ({ account, standings: await comparisonOf(context, account, id) }),
+    })
+    if (!found) return
+    const answer = await openForm(context, {
+      title,
+      content: [found.standings, make('p', {}, words.join_hint)],
+      fields: [],
       submit: words.join,
-      send: async ({ account }) => {
-        await api.request('PUT', accountUrl(account), { body: { of: id } })
-        return account
+      send: async () => {
+        await api.request('PUT', accountUrl(found.account), { body: { of: id } })
+        return found.account
       },
     })
     if (!answer) return
@@ -53,6 +65,30 @@ export function joinButton(context, id, name) {
   })
   element.id = 'join'
   return element
+}
+
+/**
+ * Returns a table of points and ranks of both users as they are now, all time first.
+ * @param {Context} context
+ * @param {string} account
+ * @param {string} id of the member
+ */
+async function comparisonOf({ api, texts, format, signal }, account, id) {
+  const words = texts.accounts
+  /** @type {{ user: User, standings: Record<string, Standing> }[]} */
+  const both = await Promise.all([account, id].map((user) => api.get(`${userPath(user)}/standings`, signal)))
+  const periods = Object.keys(both[0].standings).filter((period) => Object.hasOwn(texts.periods, period))
+  return table(
+    words.standings,
+    [texts.board, ...both.map(({ user }) => `${named(user.id, user.name)}>`)],
+    periods.reverse().map((period) => [
+      texts.periods[/** @type {'day'} */ (period)],
+      ...both.map(({ standings }) => {
+        const { rank, score } = standings[period]
+        return rank === null ? '–' : words.standing(format.number(score ?? 0), format.number(rank))
+      }),
+    ]),
+  )
 }
 
 /**

@@ -19,6 +19,18 @@ export const reasonField = (/** @type {Context} */ { texts }) => ({
   pointer: '/reason',
 })
 
+/** @returns {Field} */
+export const readerField = (/** @type {Context} */ { texts }) => ({
+  name: 'reader',
+  label: texts.adjust.reader,
+  type: 'select',
+  options: [
+    ['', texts.adjust.moderators],
+    ['member', texts.adjust.member],
+  ],
+  pointer: '/public_reason',
+})
+
 /**
  * Shows a modal dialog, which closes when another view is opened.
  * @param {Context} context

@@ -6,7 +6,7 @@
 import { make } from '../page/dom.js'
 import { accountList, accountsOf, detachButton, joinButton } from './accounts.js'
 import { achievementsOf } from './awards.js'
-import { openForm, reasonField } from './dialog.js'
+import { openForm, readerField, reasonField } from './dialog.js'
 import { historyOf } from './history.js'
 import { flagBadges, flagButtons, removeButton, userPath } from './moderate.js'
 import {
@@ -146,12 +146,13 @@ async function pointsOf(context, url) {
       const [{ source, behind }] = pages
       const hint = source === 'records' ? texts.points_page.records : behind ? texts.points_page.behind : ''
       const changes = entries.map((entry) => {
-        const { type, action, target: about, event, points, undone } = entry
+        const { type, action, target: about, event, points, undone, source_gone: isGone } = entry
         /** @type {Content[]} */
         const line = [make('span', {}, texts.points_page.types[type](texts.actions[action ?? ''] ?? action ?? ''))]
         if (about) line.push(' ', target(about))
         if (event) line.push(' ', code(event))
         if (undone) line.push(' ', badge(texts.points_page.undone))
+        if (isGone) line.push(' ', badge(texts.points_page.gone))
         const change = format.signed(points)
         return {
           line,
@@ -204,16 +205,7 @@ async function adjustPoints(context, url, id, name) {
       pointer: '/points',
     },
     reasonField(context),
-    {
-      name: 'reader',
-      label: texts.adjust.reader,
-      type: 'select',
-      options: [
-        ['', texts.adjust.moderators],
-        ['member', texts.adjust.member],
-      ],
-      pointer: '/public_reason',
-    },
+    readerField(context),
     { name: 'date', label: texts.adjust.date, hint: texts.adjust.date_hint, type: 'date', pointer: '/at' },
   ]
   if (open.length) {

@@ -4,7 +4,7 @@
 
 import { make } from '../page/dom.js'
 import { path } from './api.js'
-import { confirmField, openForm, reasonField } from './dialog.js'
+import { confirmField, openForm, readerField, reasonField } from './dialog.js'
 import { badge, button, named } from './parts.js'
 
 /**
@@ -20,6 +20,8 @@ import { badge, button, named } from './parts.js'
  */
 export function flagButtons(context, { url, id, name, state, flags }) {
   const { api, texts } = context
+  // A target has no reader of its own.
+  const readers = flags.some((flag) => flag === 'frozen') ? [readerField(context)] : []
   return flags.map((flag) => {
     const isSet = state[flag]
     const words = texts.flags[flag]
@@ -28,12 +30,13 @@ export function flagButtons(context, { url, id, name, state, flags }) {
       const answer = await openForm(context, {
         title: `${text}: ${named(id, name)}`,
         content: [make('p', {}, isSet ? words.clear_effect : words.set_effect)],
-        fields: [reasonField(context)],
+        fields: [reasonField(context), ...readers],
         submit: text,
-        send: async ({ reason }) => {
+        send: async ({ reason, reader }) => {
           // Another moderator may have changed the other flags since.
           const now = pick(flags, await api.get(url))
-          return api.request('PUT', url, { body: { ...now, [flag]: !isSet, reason } })
+          const body = { ...now, [flag]: !isSet, reason, ...(reader && { public_reason: true }) }
+          return api.request('PUT', url, { body })
         },
       })
       if (!answer) return

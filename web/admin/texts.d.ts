@@ -136,6 +136,7 @@ export interface Texts {
   points_page: {
     types: Record<Points['entries'][number]['type'], (action: string) => string>
     undone: string
+    gone: string
     none: string
     records: string
     behind: string
@@ -167,6 +168,9 @@ export interface Texts {
     of: (member: string) => string
     account: string
     join: string
+    compare: string
+    standings: string
+    standing: (points: string, rank: string) => string
     join_hint: string
     joined: (member: string) => string
     detach: string

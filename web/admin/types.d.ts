@@ -81,6 +81,7 @@ export interface Points {
     event?: string
     points: number
     undone?: boolean
+    source_gone?: true
   }[]
   refused?: { at: string; action: string; reason: string; count: number; targets: Target[] }[]
   next: string | null

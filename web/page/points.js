@@ -16,6 +16,7 @@ import { change, number, time, words } from './words.js'
  * @property {string} [event]
  * @property {string} [reason] of a moderator
  * @property {boolean} [undone]
+ * @property {true} [source_gone]
  */
 
 /**
@@ -66,11 +67,11 @@ function refusalItem({ at, action, reason, count, targets }) {
 }
 
 /** @param {Change} entry */
-function pointItem({ at, type, action, target, points, event, reason, undone }) {
+function pointItem({ at, type, action, target, points, event, reason, undone, source_gone: isGone }) {
   const { why } = words()
   const texts = {
     activity: why.activities[action ?? ''] ?? why.activity,
-    undo: action ? why.undo : why.undo_adjustment,
+    undo: isGone ? why.undo_gone : action ? why.undo : why.undo_adjustment,
     adjustment: event ? why.event_adjustment : why.adjustment,
     received: why.gifts[action ?? ''] ?? why.received,
   }

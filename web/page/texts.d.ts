@@ -30,7 +30,7 @@ export interface PageTexts extends Record<PlainText, string> {
   tabs: Record<Period, string>
   /** `{target}`, `{action}` and `{event}` are replaced. */
   why: Record<
-    'activity' | 'undo' | 'received' | 'adjustment' | 'event_adjustment' | 'undo_adjustment' | 'undone',
+    'activity' | 'undo' | 'undo_gone' | 'received' | 'adjustment' | 'event_adjustment' | 'undo_adjustment' | 'undone',
     string
   > & {
     activities: Record<string, string>
@@ -131,6 +131,8 @@ type PlainText =
   | 'unknown_member'
   | 'unknown_title'
   | 'view'
+  | 'is_hidden'
+  | 'is_frozen'
   | 'why_private'
   | 'why_title'
   | 'winners'

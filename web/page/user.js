@@ -33,11 +33,17 @@ const achievements = new Achievements(user)
 const targets = new PagedList($('targets-content'), targetItem, (next) =>
   read(`${path}/targets?limit=10${next ? `&after=${encodeURIComponent(next)}` : ''}`),
 )
-const points = new PagedList($('points-content'), entryItem, async (next) =>
-  withRefused(
-    await session.request(`${path}/points?limit=20&refused=true${next ? `&before=${encodeURIComponent(next)}` : ''}`),
-  ),
-)
+/**
+ * The state that a moderator has set for the member, with a reason that the member may read.
+ * @type {{ hidden: boolean, frozen: boolean, reason: string } | null}
+ */
+let moderation = null
+const points = new PagedList($('points-content'), entryItem, async (next) => {
+  const before = next ? `&before=${encodeURIComponent(next)}` : ''
+  const answer = await session.request(`${path}/points?limit=20&refused=true${before}`)
+  if (!next) moderation = answer.body?.moderation ?? null
+  return withRefused(answer)
+})
 
 const isOwn = () => session.user === user
 
@@ -59,6 +65,7 @@ function render() {
   achievements.render()
   targets.render()
   points.render()
+  renderModeration()
 }
 
 /**
@@ -90,6 +97,14 @@ addEventListener('hashchange', () => {
   render()
 })
 
+function renderModeration() {
+  $('moderation').hidden = !moderation
+  if (!moderation) return
+  const { is_hidden, is_frozen } = words()
+  const states = [...(moderation.hidden ? [is_hidden] : []), ...(moderation.frozen ? [is_frozen] : [])]
+  $('moderation').replaceChildren(`${states.join(' ')} `, make('q', {}, moderation.reason))
+}
+
 /** Shows what depends on who reads: the year, and where the points come from. */
 async function showMember() {
   $('climb').replaceChildren(climbOf(user, period))
@@ -103,6 +118,7 @@ async function showMember() {
   if (status !== 200 && !isOwn()) $('climb').replaceChildren()
   points.clear()
   achievements.clear()
+  moderation = null
   const isKnown = status === 200 || isOwn()
   await Promise.all([isOwn() && points.start(), isKnown && achievements.start()])
   render()

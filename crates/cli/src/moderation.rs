@@ -46,6 +46,7 @@ pub async fn moderate(service: &ServiceArgs, args: &ModerateArgs) -> Result<Exit
             "hidden": (state.hidden || args.hide) && !args.show,
             "frozen": (state.frozen || args.freeze) && !args.unfreeze,
             "reason": args.reason,
+            "public_reason": args.public_reason,
         });
         body = send(&client, Method::PUT, &url, &change.to_string()).await?;
     }

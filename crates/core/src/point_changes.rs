@@ -5,6 +5,7 @@ use crate::calendar::{Calendar, Date, Instant};
 use crate::content::{Target, TargetView};
 use crate::error::Error;
 use crate::json;
+use crate::moderation::Flags;
 use crate::profile::Profile;
 use crate::query::Query;
 use crate::score::Points;
@@ -25,6 +26,9 @@ pub struct PointsRequest {
     /// Whether to return the activities that did not count, too.
     pub refused: bool,
 }
+
+/// The reason of an undo whose activity has lost its source, in the journal.
+pub const SOURCE_GONE: &str = "source-gone";
 
 /// The most rows of activities that did not count on a page.
 pub const MAX_REFUSALS: u32 = 100;
@@ -75,6 +79,8 @@ pub struct PointChange {
     pub reason: Option<String>,
     /// Whether an undo has taken the points back since.
     pub is_undone: bool,
+    /// Whether this undo took them back because the source of the activity is gone.
+    pub source_gone: bool,
 }
 
 /// Where changes come from.
@@ -98,6 +104,8 @@ pub struct PointsPage {
     pub next: Option<String>,
     /// Whether newer changes are still missing in the source.
     pub is_behind: bool,
+    /// The flags of the user and the reason of the moderator, if the user is hidden or frozen and may read it.
+    pub moderation: Option<(Flags, String)>,
     /// The activities of the same time that did not count, the latest first, if they were requested.
     pub refused: Option<Vec<Refusal>>,
 }
@@ -108,10 +116,19 @@ struct View<'a> {
     source: Source,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     behind: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moderation: Option<ModerationView<'a>>,
     entries: Vec<Entry<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<Vec<RefusedEntry<'a>>>,
     next: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct ModerationView<'a> {
+    hidden: bool,
+    frozen: bool,
+    reason: &'a str,
 }
 
 #[derive(Debug, Serialize)]
@@ -170,6 +187,8 @@ struct Entry<'a> {
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     undone: Option<bool>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    source_gone: bool,
 }
 
 impl PointChange {
@@ -196,6 +215,7 @@ impl PointChange {
             event,
             reason: None,
             is_undone: false,
+            source_gone: false,
         }
     }
 }
@@ -303,9 +323,10 @@ impl PointsPage {
                 event: change.event.as_deref(),
                 reason: change.reason.as_deref(),
                 undone: can_be_undone.then_some(change.is_undone),
+                source_gone: change.source_gone,
             }
         });
-        let refusals = self.refused.as_ref();
+        let (refusals, moderation) = (self.refused.as_ref(), self.moderation.as_ref());
         let view = View {
             refused: refusals.map(|refusals| {
                 refusals
@@ -316,6 +337,11 @@ impl PointsPage {
             user: UserView::new(user, profile),
             source: self.source,
             behind: self.is_behind,
+            moderation: moderation.map(|(flags, reason)| ModerationView {
+                hidden: flags.hidden,
+                frozen: flags.frozen,
+                reason,
+            }),
             entries: entries.collect(),
             next: self.next.as_deref(),
         };

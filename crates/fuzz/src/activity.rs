@@ -200,6 +200,7 @@ fn check_parsed(item: &Value, activity: &Activity) {
         action,
         target,
         undo,
+        source_gone,
         at,
         dated,
         queued,
@@ -214,6 +215,8 @@ fn check_parsed(item: &Value, activity: &Activity) {
     assert_eq!(Some(user), user_id(&item["user"]).as_ref());
     assert_eq!(item["action"], **action);
     assert_eq!(item.get("undo").is_some_and(|undo| undo == true), *undo);
+    assert_eq!(item.get("source_gone") == Some(&json!(true)), *source_gone);
+    assert!(*undo || !source_gone);
     assert_eq!(item.get("at").is_some(), *dated);
     assert!(*dated || *at == NOW);
     assert!(!queued && !by_member);
@@ -236,6 +239,7 @@ fn check_round_trip(activity: &Activity, rule: Rule, config: &Config) {
         action,
         target,
         undo,
+        source_gone,
         at,
         dated,
         queued: _,
@@ -250,6 +254,9 @@ fn check_round_trip(activity: &Activity, rule: Rule, config: &Config) {
         if let Some(value) = value {
             rendered[field] = json!(value);
         }
+    }
+    if *source_gone {
+        rendered["source_gone"] = json!(true);
     }
     if *dated {
         rendered["at"] = json!(at.to_string());
@@ -275,7 +282,7 @@ fn check_round_trip(activity: &Activity, rule: Rule, config: &Config) {
 fn check_command(activity: &Activity, rule: Rule, config: &Config) {
     let calendar = Calendar::new("UTC", Box::new(Utc));
     let mut plan = Plan::new(config, &calendar, NOW, 0);
-    plan.add(activity, rule, &Registrations::default());
+    plan.add(0, activity, rule, &Registrations::default());
     let header = plan.header(
         Keys::new(&config.prefix, 0, 1),
         "v4".to_owned(),

@@ -30,6 +30,32 @@ pub async fn read(deployment: &Deployment, user: &str) -> Result<Accounts, Error
     ))
 }
 
+/// Returns the members of users who are accounts, in the order of the users.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_members(
+    deployment: &Deployment,
+    users: &[&str],
+) -> Result<Vec<Option<String>>, Error> {
+    let read = |keys: &Keys, users: &[&str]| {
+        let fields = users.iter().map(|user| Keys::flags_field(user));
+        vec![Command::new("HMGET").arg(&keys.users()).args(fields)]
+    };
+    let mut members = Vec::new();
+    for flags in deployment.read_values(users, &read).await? {
+        let flags = flags
+            .first()
+            .map(Reply::optional_text)
+            .transpose()?
+            .flatten();
+        let found = Accounts::from_flags(flags.unwrap_or_default());
+        members.push(found.member().map(|(_, member)| member.to_owned()));
+    }
+    Ok(members)
+}
+
 /// Makes a user an account of a member. Returns the accounts of the user, as it is one now.
 ///
 /// # Errors

@@ -52,6 +52,8 @@ pub struct Known {
     shards: RefCell<BTreeMap<u32, KnownShard>>,
     /// Members who have accounts: the last ones that calls have found.
     accounts: RefCell<Vec<(String, Accounts)>>,
+    /// The last accounts that calls have found, and their members.
+    members: RefCell<Vec<(String, String)>>,
 }
 
 #[derive(Clone, Debug)]
@@ -155,6 +157,24 @@ impl Deployment {
         if accounts != Accounts::default() {
             known.push((user.to_owned(), accounts));
         }
+    }
+
+    /// Returns the member for whom the last activity of a user counted, as far as it is known; else the user.
+    #[must_use]
+    pub fn counted_member(&self, user: &str) -> String {
+        let members = self.known.members.borrow();
+        let found = members.iter().find(|(account, _)| account == user);
+        found.map_or(user, |(_, member)| member).to_owned()
+    }
+
+    /// Remembers for whom the activity of a user counts: for a member, or for the user.
+    pub(crate) fn set_counted_member(&self, user: &str, member: Option<&str>) {
+        let mut members = self.known.members.borrow_mut();
+        members.retain(|(account, _)| account != user);
+        if members.len() >= MAX_KNOWN_ACCOUNTS {
+            members.clear();
+        }
+        members.extend(member.map(|member| (user.to_owned(), member.to_owned())));
     }
 
     /// Returns the last entry of a shard's stream that the receivers have applied, as far as it is known.

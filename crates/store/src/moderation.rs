@@ -58,6 +58,7 @@ fn moderate_call(
         .arg(Actor::stored(actor))
         .arg(deployment.config.bound.journal_flag())
         .number(STEP)
+        .arg(if state.has_public_reason { "1" } else { "" })
 }
 
 /// Writes to the audit log and the journal that steps of an achievement are awarded to a user, or withdrawn. Returns the user's

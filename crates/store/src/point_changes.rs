@@ -57,6 +57,7 @@ pub async fn read(
         next: last.map(|((changed, field), _)| format!("{changed}-{field}")),
         changes: page.into_iter().map(|(_, change)| change).collect(),
         is_behind: false,
+        moderation: None,
         refused: request.refused.then(Vec::new),
     };
     Ok((profile, page))

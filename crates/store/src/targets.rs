@@ -8,6 +8,7 @@ use crate::profiles::{complete_authors, decode_flags};
 use crate::receive::receive;
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{ERASED, MODERATE_TARGET, TARGETS, USER_TARGETS};
+use activity_rank_core::account::Accounts;
 use activity_rank_core::actor::Actor;
 use activity_rank_core::board::{BoardKind, Content};
 use activity_rank_core::calendar::{Date, Instant, Period};
@@ -181,61 +182,104 @@ pub async fn moderate(
     Ok(decode(reply.at(2)?)?)
 }
 
-/// Reads a page of an author's targets. An author who is hidden has none, unless `shows_hidden`.
+/// A row of the list of an author: the instant and the member, the author, and the values if they are on that shard.
+type ListRow = (i64, String, String, Vec<Reply>);
+
+/// Reads a page of the targets of an author and of the author's accounts. An author who is hidden has none, unless
+/// `shows_hidden`.
 ///
-/// With several shards, a second request reads the targets.
+/// A second request reads the lists of accounts, and with several shards a further one the targets.
 ///
 /// # Errors
 ///
-/// As [`Deployment::run_script`].
+/// [`Error::AccountOf`] for an account of another member; else as [`Deployment::run_script`].
 pub async fn list(
     deployment: &Deployment,
     request: &ListRequest,
     shows_hidden: bool,
 ) -> Result<ListPage, Error> {
-    let keys = deployment.keys_of(&request.user);
-    let mut all = vec![keys.users(), keys.targets_of(&request.user)];
-    let is_single = deployment.config.shards == 1;
-    if is_single {
-        all.push(keys.register());
-        all.extend(board_of_all_time(deployment, &keys));
-    }
-    let call = Command::script(&USER_TARGETS, &all)
-        .arg(&request.user)
-        .number(request.limit)
-        .arg(&request.after);
-    let reply = deployment.run_script(call).await?;
+    let own = list_call(deployment, request, &request.user);
+    let reply = deployment.run_script(own).await?;
     accounts::check_flags(reply.at(1)?)?;
-    if decode_flags(reply.at(1)?)?.is_hidden() && !shows_hidden {
+    let mut rows = Vec::new();
+    if !add_rows(&mut rows, &request.user, &reply, shows_hidden)? {
         return Ok(ListPage::default());
     }
-    let members = reply.at(3)?.list()?.iter().map(Reply::text);
-    let ids = members.map(|member| Ok(id_of_member(member?)));
-    let ids: Vec<&str> = ids.collect::<Result<_, StoreError>>()?;
-    let values = match is_single {
-        true => reply
-            .list()?
-            .get(4..)
-            .map_or(Vec::new(), |columns| rows_of(columns, ids.len())),
-        false => read_values(deployment, &ids, true).await?,
-    };
-    let mut targets = Vec::new();
-    for (id, values) in ids.into_iter().zip(values) {
-        targets.extend(listed(request, id, &values)?);
+    let known = Accounts::from_flags(reply.at(1)?.optional_text()?.unwrap_or_default());
+    let users: Vec<&str> = known.list().map(|(_, account)| account).collect();
+    if !users.is_empty() {
+        let calls = users
+            .iter()
+            .map(|user| list_call(deployment, request, user));
+        let replies = deployment.run_scripts(calls.collect()).await?;
+        for (user, reply) in users.into_iter().zip(&replies) {
+            // A join that has ended in between leaves a user in the list who is no account.
+            match accounts::check_flags(reply.at(1)?) {
+                Err(Error::AccountOf(member)) if member == request.user => {
+                    add_rows(&mut rows, user, reply, shows_hidden)?;
+                }
+                result => result?,
+            }
+        }
     }
-    let next = reply.at(2)?.optional_text()?.map(str::to_owned);
+    let limit = request.limit as usize;
+    let last = rows.get(limit.saturating_sub(1));
+    let next = last.filter(|_| rows.len() > limit);
+    let next = next.map(|(at, member, ..)| format!("{at}-{member}"));
+    rows.truncate(limit);
+    if deployment.config.shards > 1 {
+        let ids = rows.iter().map(|(_, member, ..)| id_of_member(member));
+        let values = read_values(deployment, &ids.collect::<Vec<_>>(), true).await?;
+        for ((.., slot), values) in rows.iter_mut().zip(values) {
+            *slot = values;
+        }
+    }
+    let mut targets = Vec::new();
+    for (_, member, author, values) in rows {
+        targets.extend(listed(&author, id_of_member(&member), &values)?);
+    }
     Ok(ListPage { targets, next })
 }
 
+/// Returns the call that reads one target more than a page of an author's targets.
+fn list_call(deployment: &Deployment, request: &ListRequest, author: &str) -> Command {
+    let keys = deployment.keys_of(author);
+    let mut all = vec![keys.users(), keys.targets_of(author)];
+    if deployment.config.shards == 1 {
+        all.push(keys.register());
+        all.extend(board_of_all_time(deployment, &keys));
+    }
+    let call = Command::script(&USER_TARGETS, &all).arg(author);
+    call.number(request.limit + 1).arg(&request.after)
+}
+
+/// Adds the rows of an author, newest first. Returns whether the list is shown: that of a hidden author is not, unless `shows_hidden`.
+fn add_rows(
+    rows: &mut Vec<ListRow>,
+    author: &str,
+    reply: &Reply,
+    shows_hidden: bool,
+) -> Result<bool, StoreError> {
+    let is_shown = shows_hidden || !decode_flags(reply.at(1)?)?.is_hidden();
+    let columns = reply.list()?.get(3..).unwrap_or_default();
+    for (index, row) in reply.at(2)?.list()?.chunks(2).enumerate() {
+        if let ([member, at], true) = (row, is_shown) {
+            let values = columns.iter();
+            let values = values.flat_map(|column| column.at(index).cloned());
+            let member = member.text()?.to_owned();
+            let at = at.integer()?;
+            let before = |(other_at, other, ..): &ListRow| (*other_at, other) > (at, &member);
+            let place = rows.partition_point(before);
+            rows.insert(place, (at, member, author.to_owned(), values.collect()));
+        }
+    }
+    Ok(is_shown)
+}
+
 /// Returns a target of a list, unless it is hidden or not one of this author any more.
-fn listed(
-    request: &ListRequest,
-    id: &str,
-    values: &[Reply],
-) -> Result<Option<ListedTarget>, StoreError> {
+fn listed(author: &str, id: &str, values: &[Reply]) -> Result<Option<ListedTarget>, StoreError> {
     let visible = decode_values(values)?.filter(|(_, is_hidden)| !is_hidden);
-    let has_author =
-        |(stored, _): &(StoredTarget, bool)| stored.author.as_ref() == Some(&request.user);
+    let has_author = |(stored, _): &(StoredTarget, bool)| stored.author.as_deref() == Some(author);
     let Some((stored, _)) = visible.filter(has_author) else {
         return Ok(None);
     };
@@ -245,17 +289,6 @@ fn listed(
         .map(|score| score.some().map_or(Ok(0), Reply::integer));
     let points = points.transpose()?.map(i64::unsigned_abs);
     Ok(Some((id.to_owned(), stored, points)))
-}
-
-/// Returns the values of each row from columns.
-fn rows_of(columns: &[Reply], count: usize) -> Vec<Vec<Reply>> {
-    let row = |index| {
-        columns
-            .iter()
-            .flat_map(|column| column.at(index).cloned())
-            .collect()
-    };
-    (0..count).map(row).collect()
 }
 
 /// Registers targets, and returns each as it is now; `None` for one that has another author.

@@ -130,7 +130,7 @@ export interface paths {
         };
         /**
          * Compare users
-         * @description Ranks a list of users, such as a team, among themselves. Entries are ordered by rank. Users without a rank come last, in request order. Duplicate ids are returned once. Give either `ids` or `followed_by`. With `followed_by`, ranks a user and the at most 100 users whom they followed latest, among the first 1,000 follows that the store returns; without a rank, the user comes first, then the user followed latest. That needs the user's token or a service key with the scope `activity`, and is never stale.
+         * @description Ranks a list of users, such as a team, among themselves. Entries are ordered by rank. Users without a rank come last, in request order. Duplicate ids are returned once, and so is a member for the member and their accounts. Give either `ids` or `followed_by`. With `followed_by`, ranks a user and the at most 100 users whom they followed latest, among the first 1,000 follows that the store returns; without a rank, the user comes first, then the user followed latest. That needs the user's token or a service key with the scope `activity`, and is never stale.
          */
         get: operations["compareStandings"];
         put?: never;
@@ -1631,6 +1631,15 @@ export interface components {
         Id: string;
         /** @description The user in the path is an account of this member, whom the response is about. Absent for every other user. */
         AccountOf: components["schemas"]["UserId"];
+        /**
+         * @description The requested users who are accounts, with the member in the place of each. Absent without any.
+         * @example {
+         *       "42": "9"
+         *     }
+         */
+        AccountsOf: {
+            [key: string]: components["schemas"]["Id"];
+        };
         /** @description A user id. An integer is converted to its decimal string. */
         UserId: components["schemas"]["Id"] | number;
         /**
@@ -1667,6 +1676,7 @@ export interface components {
              * @default false
              */
             undo?: boolean;
+            source_gone?: components["schemas"]["SourceGone"];
             /**
              * Format: date-time
              * @description When the activity happened, at most one minute in the future. Defaults to now. It counts by the rule of this instant. Requires a service key.
@@ -1679,6 +1689,11 @@ export interface components {
             /** @description The author with whom the target that receives is registered, if it has none; also if the activity does not count. Requires a service key with the scope `content`. */
             author?: components["schemas"]["UserId"];
         };
+        /**
+         * @description Of an undo: whether the source of the activity is gone, such as a post that was deleted or withdrawn. The user reads it in `GET /v1/users/{user}/points`. Requires a service key.
+         * @default false
+         */
+        SourceGone: boolean;
         /** @description An undo of the activity of all members. Requires a service key and a journal. */
         MembersUndo: {
             /** @description What the members did. The rule of the action must allow an undo. */
@@ -1687,6 +1702,7 @@ export interface components {
             target: string;
             /** @constant */
             undo: true;
+            source_gone?: components["schemas"]["SourceGone"];
             /**
              * Format: date-time
              * @description When it was undone, at most one minute in the future. Later activity stands. Defaults to now.
@@ -2046,6 +2062,7 @@ export interface components {
             };
         };
         Comparison: {
+            account_of?: components["schemas"]["AccountsOf"];
             period: components["schemas"]["Period"];
             total: components["schemas"]["Total"];
             entries: {
@@ -2170,6 +2187,7 @@ export interface components {
             as_of?: components["schemas"]["AsOf"];
         };
         EventComparison: {
+            account_of?: components["schemas"]["AccountsOf"];
             event: components["schemas"]["Event"];
             total: components["schemas"]["Total"];
             entries: {
@@ -2345,6 +2363,11 @@ export interface components {
             hidden: boolean;
             frozen: boolean;
             reason: components["schemas"]["Reason"];
+            /**
+             * @description Whether the user may read the reason while hidden or frozen: in `GET /v1/users/{user}/points`, and in the refusal of activity sent with their token. Needs a journal.
+             * @default false
+             */
+            public_reason?: boolean;
         };
         Moderation: {
             account_of?: components["schemas"]["AccountOf"];
@@ -5385,6 +5408,12 @@ export interface operations {
                          * @constant
                          */
                         behind?: true;
+                        /** @description On the first page: what a moderator has set for the user, and the reason, if it was sent with `public_reason`. Absent for users who are neither hidden nor frozen, and without a journal. */
+                        moderation?: {
+                            hidden: boolean;
+                            frozen: boolean;
+                            reason: components["schemas"]["Reason"];
+                        };
                         entries: {
                             /** Format: date-time */
                             at: string;
@@ -5400,6 +5429,11 @@ export interface operations {
                             reason?: components["schemas"]["Reason"];
                             /** @description Of an activity or an adjustment: whether an undo has taken it back since. */
                             undone?: boolean;
+                            /**
+                             * @description Of an undo: the source of the activity is gone, such as a post that was deleted or withdrawn. Absent otherwise.
+                             * @constant
+                             */
+                            source_gone?: true;
                         }[];
                         /** @description With `refused=true`: the activities that did not count, added up by day, action and reason, newest first by their last one. An item is on the page in whose span its last activity lies, so no page repeats one; of more than 100, a page has the latest. Duplicates and undos are not among them. Empty unless `REFUSED_DAYS` is set. They are stored within seconds, best effort. */
                         refused?: {

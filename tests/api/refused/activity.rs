@@ -11,7 +11,7 @@ use crate::problem::{
 const ACTION: &str = "must be the name of an action";
 const AT: &str = "must be an RFC 3339 date and time such as 2026-11-20T08:00:00Z";
 const FIELDS: &str =
-    "is unknown; expected one of user, action, target, undo, at, groups, on, author";
+    "is unknown; expected one of user, action, target, undo, source_gone, at, groups, on, author";
 const CONTROL: &str = "must not contain control characters";
 const DOTS: &str = "must not be '.' or '..'";
 const FUTURE: &str = "must not be more than 60 seconds in the future";

@@ -48,7 +48,10 @@ pub fn cases() -> Vec<Case> {
             "/v1/users/4%202/moderation",
             &json!({"hidden": 1, "why": "Spam"}),
             field_errors(&[
-                ("why", "is unknown; expected one of hidden, frozen, reason"),
+                (
+                    "why",
+                    "is unknown; expected one of hidden, frozen, reason, public_reason",
+                ),
                 ("user", ID),
                 ("hidden", FLAG),
                 ("frozen", FLAG),

@@ -162,6 +162,120 @@ async fn reads_of_account_answer_for_member() {
     assert!(page.text.contains("Ada"), "{}", page.text);
 }
 
+/// Registers targets, in one request and so at one instant.
+async fn register(app: &TestApp, targets: &[(&str, &str)]) {
+    let body = targets
+        .iter()
+        .map(|(id, author)| json!({"id": id, "author": author}));
+    let body = json!(body.collect::<Vec<_>>());
+    app.put("/v1/targets", &body).await.assert_status(200);
+}
+
+/// The pages of the list have targets of one instant of several lists, each once.
+#[tokio::test]
+async fn member_lists_targets_of_accounts() {
+    let app = TestApp::with(|worker| worker.var("CONTENT_PERIODS", "all").cron());
+    register(&app, &[("a", "9"), ("b", "42"), ("c", "9"), ("d", "77")]).await;
+    register(&app, &[("e", "42"), ("f", "5"), ("g", "42"), ("h", "9")]).await;
+    app.minute().await;
+    let list = async |user: &str, limit: usize| {
+        let (mut found, mut after) = (Vec::new(), String::new());
+        loop {
+            let path = format!("/v1/users/{user}/targets?limit={limit}{after}");
+            let page = app.read(&path).await;
+            for entry in page["entries"].as_array().unwrap() {
+                found.push(entry["target"]["id"].as_str().unwrap().to_owned());
+            }
+            match page["next"].as_str() {
+                Some(next) => after = format!("&after={next}"),
+                None => return found.concat(),
+            }
+        }
+    };
+    assert_eq!(list("9", 30).await, "hca");
+    join(&app, &["42", "77"]).await;
+    for limit in [1, 2, 3, 7, 30] {
+        assert_eq!(list("9", limit).await, "hgedcba", "{limit}");
+        assert_eq!(list("42", limit).await, "hgedcba", "{limit}");
+    }
+    app.delete(&path("42")).await.assert_status(204);
+    assert_eq!(list("9", 2).await, "hdca");
+    assert_eq!(list("42", 2).await, "geb");
+}
+
+/// Items about the same target take effect in their order, whichever accounts of the member send them.
+#[tokio::test]
+async fn array_keeps_order_among_accounts() {
+    let app = TestApp::start();
+    join(&app, &["42", "77"]).await;
+    let outcomes = async |items: Value| {
+        let response = app.send_activity(items).await;
+        let results = response.body["results"].as_array().unwrap().iter();
+        let outcomes = results.map(|result| result["outcome"].as_str().unwrap().to_owned());
+        outcomes.collect::<Vec<_>>().join(" ")
+    };
+    let expected = "counted undone counted duplicate counted undone";
+    // The isolate knows the accounts of the member from the second array on.
+    for round in 0..3 {
+        let target = format!("a{round}");
+        let like = |user: &str| like(user, &target);
+        let items = json!([
+            like("42"),
+            undo(like("9")),
+            like("9"),
+            like("77"),
+            activity("5", "like", &target),
+            undo(like("42")),
+        ]);
+        assert_eq!(outcomes(items).await, expected, "{round}");
+        let items = json!([like("42"), undo(like("77")), like("42"), like("77")]);
+        let accounts_alone = "counted undone counted duplicate";
+        assert_eq!(outcomes(items).await, accounts_alone, "{round}");
+        let items = json!([like("9"), undo(like("77")), like("9"), undo(like("42"))]);
+        assert_eq!(
+            outcomes(items).await,
+            "duplicate undone counted undone",
+            "{round}"
+        );
+    }
+    assert_eq!(points(&app, "9").await, json!(0));
+}
+
+/// A comparison of an account shows its member, once for all ids of the member.
+#[tokio::test]
+async fn comparison_of_account_shows_member() {
+    let app = TestApp::start();
+    app.count("5", "publish", "a").await;
+    app.count("9", "like", "a").await;
+    join(&app, &["42", "77"]).await;
+    let row = |position: u32, score: u32, id: &str| json!({"position": position, "rank": position, "score": score, "user": {"id": id}});
+    let compare = async |query: &str| {
+        let board = app.read(&format!("/v1/ranking/all/users?{query}")).await;
+        (board["account_of"].clone(), board["entries"].clone())
+    };
+    let both = json!([row(1, 10, "5"), row(2, 2, "9")]);
+    assert_eq!(compare("ids=5,9").await, (Value::Null, both.clone()));
+    let of = json!({"42": "9", "77": "9"});
+    assert_eq!(compare("ids=42,5,9,77").await, (of, both.clone()));
+    let of = json!({"42": "9"});
+    assert_eq!(compare("ids=5,42").await, (of.clone(), both.clone()));
+    // A comparison of friends does so too, for the member and for each account.
+    app.count("42", "follow", "5").await;
+    let friends = json!([row(1, 10, "5"), row(2, 4, "9")]);
+    assert_eq!(
+        compare("followed_by=42").await,
+        (of.clone(), friends.clone())
+    );
+    assert_eq!(compare("followed_by=9").await, (Value::Null, friends));
+    app.count("5", "follow", "42").await;
+    let friends = json!([row(1, 12, "5"), row(2, 4, "9")]);
+    assert_eq!(compare("followed_by=5").await, (of, friends));
+    app.moderate("9", true, false).await;
+    let unknown = json!({"position": null, "rank": null, "score": 0, "user": {"id": "42"}});
+    let entries = json!([row(1, 12, "5"), unknown]);
+    assert_eq!(compare("ids=42,5").await, (Value::Null, entries));
+}
+
 #[tokio::test]
 async fn account_that_leaves_counts_for_itself() {
     let app = TestApp::start();

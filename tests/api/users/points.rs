@@ -357,6 +357,81 @@ async fn public_reason_is_shown_to_the_member() {
     response.assert(400, field_error("public_reason", detail).body());
 }
 
+/// The reason of a moderator who hides or freezes is for moderators, too, unless it is sent as public.
+#[tokio::test]
+async fn public_reason_of_state_is_shown_to_the_member() {
+    let app = start();
+    app.count("42", "like", "a").await;
+    let member = app.with_key(&hs256(&claims("42")));
+    let moderate = async |hidden: bool, frozen: bool, public: bool| {
+        let body =
+            json!({"hidden": hidden, "frozen": frozen, "reason": "Spam", "public_reason": public});
+        let response = app.put("/v1/users/42/moderation", &body).await;
+        response.assert_status(200);
+    };
+    let shown = async || member.read(PATH).await["moderation"].clone();
+    assert_eq!(shown().await, Value::Null);
+    moderate(true, false, true).await;
+    let hidden = json!({"hidden": true, "frozen": false, "reason": "Spam"});
+    assert_eq!(shown().await, hidden);
+    moderate(true, true, true).await;
+    let frozen = json!({"hidden": true, "frozen": true, "reason": "Spam"});
+    assert_eq!(shown().await, frozen);
+    let detail = "This user is frozen: their activity is not counted.";
+    let explained = problem("forbidden", format!("{detail} Reason: Spam"));
+    let refused = member.send_activity(activity("42", "visit", "/")).await;
+    refused.assert(403, explained.clone());
+    let visits = ["/", "/a"].map(|path| activity("42", "visit", path));
+    let refused = member.send_activity(json!(visits)).await;
+    let results = json!({"results": [{"error": explained.clone()}, {"error": explained}]});
+    refused.assert(200, results);
+    // Services read it in the audit log.
+    let refused = app.send_activity(activity("42", "visit", "/")).await;
+    refused.assert(403, problem("forbidden", detail));
+    moderate(false, true, false).await;
+    assert_eq!(shown().await, Value::Null);
+    let refused = member.send_activity(activity("42", "visit", "/")).await;
+    refused.assert(403, problem("forbidden", detail));
+    moderate(false, false, true).await;
+    assert_eq!(shown().await, Value::Null);
+}
+
+/// A service says that a post is deleted; the member reads it at the points that were taken back.
+#[tokio::test]
+async fn undo_says_that_source_is_gone() {
+    let app = start();
+    for target in ["deleted", "unliked"] {
+        app.count("42", "like", target).await;
+    }
+    let gone = with(undo(like("42", "deleted")), json!({"source_gone": true}));
+    app.outcome(gone.clone(), "undone").await;
+    app.outcome(undo(like("42", "unliked")), "undone").await;
+    app.count("42", "comment", "withdrawn").await;
+    let of_members =
+        json!({"action": "comment", "target": "withdrawn", "undo": true, "source_gone": true});
+    app.send_activity(of_members).await.assert_status(200);
+    let body = app.read(PATH).await;
+    let entries = body["entries"].as_array().expect("entries").iter();
+    let undos = entries.filter(|entry| entry["type"] == "undo");
+    let undos = undos.map(|entry| (entry["target"]["id"].clone(), entry["source_gone"].clone()));
+    let mut undos = undos.collect::<Vec<_>>();
+    undos.sort_by_key(|(target, _)| target.to_string());
+    let row = |target: &str, gone: Value| (json!(target), gone);
+    let expected = [
+        row("deleted", json!(true)),
+        row("unliked", Value::Null),
+        row("withdrawn", json!(true)),
+    ];
+    assert_eq!(undos, expected, "{body}");
+    let member = app.with_key(&hs256(&claims("42")));
+    let forbidden = problem("forbidden", "Only trusted services may send source_gone.");
+    member.send_activity(gone).await.assert(403, forbidden);
+    let activity = with(like("42", "x"), json!({"source_gone": true}));
+    let detail = "is only allowed in an undo";
+    let invalid = field_error("source_gone", detail).body();
+    app.send_activity(activity).await.assert(400, invalid);
+}
+
 /// The entries add up to the score, whatever was counted, capped, undone, adjusted, imported or erased.
 #[tokio::test]
 async fn entries_add_up_to_all_time_score() {

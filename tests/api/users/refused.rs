@@ -286,3 +286,34 @@ async fn variable_needs_the_journal() {
     let response = app.get(PATH).await;
     response.assert(500, problem("misconfigured", detail));
 }
+
+/// Whichever reason, also that of an action that the store never sees.
+#[tokio::test]
+async fn refusals_of_account_are_those_of_its_member() {
+    let app = start();
+    let at = ago(20);
+    app.put("/v1/users/77/account", &json!({"of": "42"}))
+        .await
+        .assert_status(200);
+    let unknown = dated(activity("77", "dance", "z"), &*at);
+    app.send_activity(json!([unknown])).await.assert_status(200);
+    written(&app, 1).await;
+    let items = json!([
+        dated(like("77", "counts"), &*at),
+        dated(like("42", "a"), &*at),
+        dated(like("77", "b"), &*at),
+        dated(like("77", "42"), &*at),
+    ]);
+    app.send_activity(items).await.assert_status(200);
+    app.send_activity(dated(activity("77", "dance", "y"), &*at))
+        .await
+        .assert_status(422);
+    written(&app, 5).await;
+    let page = app.read(PATH).await;
+    let expected = [
+        refusal("dance", "unknown-action", 2, &at, &["y", "z"]),
+        refusal("like", "daily-cap", 2, &at, &["b", "a"]),
+        refusal("like", "own-target", 1, &at, &["42"]),
+    ];
+    assert_eq!(page["refused"], json!(expected));
+}

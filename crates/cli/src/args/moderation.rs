@@ -27,6 +27,9 @@ pub struct ModerateArgs {
     /// Reason, for the audit log
     #[arg(long)]
     pub reason: Option<String>,
+    /// Let the user read the reason
+    #[arg(long, requires = "reason")]
+    pub public_reason: bool,
     /// Print the JSON response of the service
     #[arg(long)]
     pub json: bool,

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use activity_rank_core::calendar::{Date, Instant, Period};
-use activity_rank_core::config::Once;
+use activity_rank_core::config::{ADJUST, Once};
 use activity_rank_core::content::{id_of_member, member_of_stub};
 use activity_rank_core::event::Definitions;
 use activity_rank_core::shard;
@@ -573,7 +573,7 @@ impl JsonEntry {
             boards: BoardSet::parse(self.decode_date()?, &self.kinds, &self.groups)
                 .ok_or_else(|| invalid_field("kinds", &self.kinds))?,
             skipped: self.decode_skipped()?,
-            audit: (!self.reason.is_empty()).then(|| AuditDetails {
+            audit: (self.action == ADJUST && !self.reason.is_empty()).then(|| AuditDetails {
                 reason: self.reason.clone(),
                 actor: self.actor.clone(),
                 is_public: false,
@@ -696,6 +696,15 @@ pub(super) mod tests {
         assert_eq!(activity.skipped, [1, 12]);
         assert_eq!((activity.rule.points, activity.rule.cooldown), (2, 1));
         assert_eq!((activity.audit, activity.received), (None, None));
+    }
+
+    #[test]
+    fn undo_with_reason_is_no_adjustment() {
+        let fields = json!({"did": "undo", "reason": "source-gone"});
+        let Change::Activity(undo) = entry(1, fields).unwrap().change else {
+            panic!("not an activity");
+        };
+        assert_eq!(undo.audit, None);
     }
 
     #[test]

@@ -59,6 +59,7 @@ mod tests {
             action: "like".to_owned(),
             target: target.to_owned(),
             undo,
+            source_gone: false,
             at: Instant(at.unwrap_or(1000)),
             dated: at.is_some(),
             queued: false,

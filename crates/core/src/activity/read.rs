@@ -22,6 +22,8 @@ pub struct Activity {
     pub target: String,
     /// Whether the activity is undone.
     pub undo: bool,
+    /// Whether it is undone because its source is gone, such as a deleted post.
+    pub source_gone: bool,
     /// When it happened: the instant given, or that of the request.
     pub at: Instant,
     /// Whether the caller gave the instant.
@@ -38,8 +40,16 @@ pub struct Activity {
     pub author: Option<String>,
 }
 
-const FIELDS: [&str; 8] = [
-    "user", "action", "target", "undo", "at", "groups", "on", "author",
+const FIELDS: [&str; 9] = [
+    "user",
+    "action",
+    "target",
+    "undo",
+    "source_gone",
+    "at",
+    "groups",
+    "on",
+    "author",
 ];
 const NO_USER: &str =
     "must be there: only a service may leave it out, of an undo that is no item of an array";
@@ -151,6 +161,11 @@ fn parse_fields(
     };
     let target = errors.check("/target", target);
     let undo = errors.check("/undo", read_undo(fields.get("undo")));
+    let source_gone = read_undo(fields.get("source_gone")).and_then(|gone| match gone {
+        true if undo == Some(false) => Err("is only allowed in an undo".to_owned()),
+        gone => Ok(gone),
+    });
+    let source_gone = errors.check("/source_gone", source_gone);
     let at = errors.check("/at", read_at(fields.get("at"), now));
     let groups = errors.check("/groups", read_groups(fields.get("groups")));
     let on = fields.get("on").map(read_registrable);
@@ -165,6 +180,7 @@ fn parse_fields(
             action,
             target,
             undo: undo?,
+            source_gone: source_gone?,
             at: given.unwrap_or(now),
             dated: given.is_some(),
             queued: false,
@@ -194,6 +210,9 @@ fn check_caller(activity: &Activity, caller: &Caller) -> Result<(), Error> {
     }
     if !activity.groups.is_empty() {
         caller.require_service("send groups")?;
+    }
+    if activity.source_gone {
+        caller.require_service("send source_gone")?;
     }
     if activity.author.is_some() {
         caller.require_service("send author")?;
@@ -242,7 +261,7 @@ fn read_registrable(value: &Value) -> Result<String, String> {
     content::checked_id(&target)
 }
 
-/// Parses the field `undo`; returns `false` if it is absent.
+/// Parses the field `undo`, or another flag; returns `false` if it is absent.
 ///
 /// # Errors
 ///

@@ -6,6 +6,7 @@ use crate::calendar::Date;
 use crate::config::Config;
 use crate::error::Error;
 use crate::id;
+use crate::object::Object;
 use crate::query::Query;
 use crate::score::Points;
 use serde::Serialize;
@@ -17,6 +18,8 @@ const FOLLOWED_BY: &str = "followed_by";
 pub struct ComparisonRequest {
     board: BoardId,
     users: Vec<String>,
+    /// Accounts that were requested, and their members in the place of them.
+    accounts: Vec<(String, String)>,
     movement: bool,
     /// The user who is compared with those they follow, in the standing of the ids.
     pub followed_by: Option<String>,
@@ -24,6 +27,8 @@ pub struct ComparisonRequest {
 
 #[derive(Debug, Serialize)]
 struct View<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account_of: Option<Object<&'a str, &'a str>>,
     #[serde(flatten)]
     heading: &'a Heading,
     total: u64,
@@ -81,6 +86,7 @@ impl ComparisonRequest {
             movement: BoardId::movement(&mut query, period),
             board: BoardId::parse(kind, period, query, config, today)?,
             users,
+            accounts: Vec::new(),
             followed_by,
         })
     }
@@ -89,6 +95,25 @@ impl ComparisonRequest {
     #[must_use]
     pub fn with_users(self, users: Vec<String>) -> Self {
         Self { users, ..self }
+    }
+
+    /// Returns the request for the members in the place of their accounts, each once.
+    #[must_use]
+    pub fn with_members(self, accounts: Vec<(String, String)>) -> Self {
+        let mut users: Vec<String> = Vec::new();
+        for user in self.users {
+            let mut own = accounts.iter();
+            let member = own.find_map(|(account, member)| (*account == user).then_some(member));
+            let user = member.cloned().unwrap_or(user);
+            if !users.contains(&user) {
+                users.push(user);
+            }
+        }
+        Self {
+            users,
+            accounts,
+            ..self
+        }
     }
 }
 
@@ -139,7 +164,11 @@ impl BoardRequest for ComparisonRequest {
         for (entry, position) in entries.iter_mut().zip(1..) {
             entry.position = entry.rank.map(|_| position);
         }
+        let accounts = self.accounts.iter();
+        let accounts = accounts.map(|(account, member)| (account.as_str(), member.as_str()));
+        let accounts: Vec<(&str, &str)> = accounts.collect();
         to_json(&View {
+            account_of: (!accounts.is_empty()).then_some(Object(accounts)),
             heading,
             total: slice.total,
             entries,

@@ -35,6 +35,8 @@ pub struct BoardSlice {
     pub rows: Vec<Row>,
     /// The users named by the query who have no rank, with their profiles.
     pub unranked: Vec<(String, Option<Profile>)>,
+    /// The users named by [`BoardQuery::Users`] who are accounts, and their members.
+    pub accounts: Vec<(String, String)>,
     /// The users or the target named by the query of whom a copy knows nothing: they are not among the first rows of
     /// the board, which are all that it has.
     pub unknown: Vec<String>,

@@ -1,6 +1,6 @@
 //! `POST /v1/users/{user}/adjustments`: points that a moderator gives or takes.
 
-use super::read_reason;
+use super::{read_public, read_reason};
 use crate::activity::{read_at, read_groups, read_undo};
 use crate::calendar::Instant;
 use crate::error::{Error, FieldErrors};
@@ -81,13 +81,7 @@ impl Adjustment {
         let event = event.map(|event| id::checked(event.as_str().unwrap_or_default()));
         let event = errors.check("/event", event.transpose());
         let reason = errors.check("/reason", read_reason(fields.get("reason")));
-        let is_public = match fields.get("public_reason") {
-            None => Ok(false),
-            Some(flag) => flag
-                .as_bool()
-                .ok_or_else(|| "must be true or false".to_owned()),
-        };
-        let is_public = errors.check("/public_reason", is_public);
+        let is_public = errors.check("/public_reason", read_public(fields));
         let adjustment = || {
             Some(Self {
                 user: user?,

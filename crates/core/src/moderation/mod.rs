@@ -18,7 +18,7 @@ pub use state::{ModerationState, render_flags};
 pub use target::{TargetState, TargetStateView};
 
 use crate::text;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 const MAX_REASON_CHARACTERS: usize = 500;
 
@@ -29,4 +29,11 @@ pub(crate) fn read_reason(value: Option<&Value>) -> Result<String, String> {
         .ok_or_else(|| format!("must be a text of 1 to {MAX_REASON_CHARACTERS} characters"))?;
     text::check(reason, MAX_REASON_CHARACTERS)?;
     Ok(reason.to_owned())
+}
+
+/// Parses whether the user may read the reason; `false` if the field is absent.
+fn read_public(fields: &Map<String, Value>) -> Result<bool, String> {
+    let flag = fields.get("public_reason");
+    let flag = flag.map_or(Some(false), Value::as_bool);
+    flag.ok_or_else(|| "must be true or false".to_owned())
 }

@@ -1,6 +1,6 @@
 //! `/v1/users/{user}/moderation`: whether a user is hidden or frozen.
 
-use super::{Flags, read_reason};
+use super::{Flags, read_public, read_reason};
 use crate::board::UserView;
 use crate::error::{Error, FieldErrors};
 use crate::id;
@@ -19,6 +19,8 @@ pub struct ModerationState {
     pub frozen: bool,
     /// The reason, for the audit log.
     pub reason: String,
+    /// Whether the user may read the reason.
+    pub has_public_reason: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -39,7 +41,10 @@ impl ModerationState {
             return Err(Error::invalid("A moderation state is a JSON object."));
         };
         let mut errors = FieldErrors::default();
-        errors.reject_unknown(fields.keys(), &["hidden", "frozen", "reason"]);
+        errors.reject_unknown(
+            fields.keys(),
+            &["hidden", "frozen", "reason", "public_reason"],
+        );
         let user = errors.check("/user", id::checked(user));
         let flag = |name: &str| {
             let flag = fields.get(name).and_then(Value::as_bool);
@@ -48,12 +53,14 @@ impl ModerationState {
         let hidden = errors.check("/hidden", flag("hidden"));
         let frozen = errors.check("/frozen", flag("frozen"));
         let reason = errors.check("/reason", read_reason(fields.get("reason")));
+        let is_public = errors.check("/public_reason", read_public(fields));
         let state = || {
             Some(Self {
                 user: user?,
                 hidden: hidden?,
                 frozen: frozen?,
                 reason: reason?,
+                has_public_reason: is_public?,
             })
         };
         errors.finish(state())

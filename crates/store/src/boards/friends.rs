@@ -25,7 +25,7 @@ pub async fn read_friends(
     let config = &deployment.config;
     let call = friends_call(config, &deployment.keys_of(user), board, user, related);
     let reply = deployment.run_script(call).await?;
-    let users = reply.at(6)?.list()?.iter();
+    let users = reply.at(7)?.list()?.iter();
     let users = users.map(|user| user.text().map(str::to_owned));
     let users = users.collect::<Result<Vec<String>, StoreError>>()?;
     let query = BoardQuery::Users(&users);

@@ -180,6 +180,17 @@ fn decode(
                     _ => slice.unranked.push((user.clone(), profile)),
                 }
             }
+            for pair in reply
+                .at(6)?
+                .some()
+                .map_or(Ok(&[][..]), Reply::list)?
+                .chunks(2)
+            {
+                if let [account, member] = pair {
+                    let pair = (account.text()?.to_owned(), member.text()?.to_owned());
+                    slice.accounts.push(pair);
+                }
+            }
         }
     }
     Ok(StoredBoard {

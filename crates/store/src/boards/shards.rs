@@ -243,6 +243,7 @@ impl Reader<'_> {
             let slice = decode(reply, self.board.kind, &query(shard))?.slice;
             stored.slice.unranked.extend(slice.unranked);
             stored.slice.rows.extend(slice.rows);
+            stored.slice.accounts.extend(slice.accounts);
         }
         Ok(stored)
     }

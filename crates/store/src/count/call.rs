@@ -535,7 +535,12 @@ impl<'a> Builder<'a> {
 
     /// Adds what the undo of an activity needs: the guess that the record is of this place, if no event is open.
     fn undo(&mut self, operation: &'a Operation, set: &'a BoardSet, item: Item<'a>) -> Item<'a> {
-        let mut item = Item { undo: true, ..item };
+        let audit = operation.audit.as_ref();
+        let mut item = Item {
+            undo: true,
+            reason: audit.map(|audit| audit.reason.clone()).unwrap_or_default(),
+            ..item
+        };
         let Some(found) = &operation.found else {
             if !self.has_open_event() {
                 item.place_text = set.where_short(operation.at);

@@ -16,6 +16,7 @@ pub use operation::{
 };
 pub use plan::{Plan, Registrations};
 pub use record::{ActiveRecord, BoardSet, FoundRecord};
+pub use reply::FROZEN;
 
 use crate::accounts;
 use crate::boards::{Ranked, rank_among_all};
@@ -39,11 +40,11 @@ use reply::{CountReply, ShardStanding};
 /// record changes in between.
 const MAX_ATTEMPTS: usize = 16;
 
-/// The reply to the calls of a plan.
+/// The reply to the calls of plans.
 #[derive(Default)]
 struct Applied {
-    /// The outcomes of the operations, by user.
-    outcomes: Vec<Vec<Result<Outcome, Error>>>,
+    /// The outcomes of the items of the request.
+    outcomes: Vec<Option<Result<Outcome, Error>>>,
     /// The standings of the first operation's user: by period, then by event.
     standings: Vec<ShardStanding>,
     /// The events of the standings.
@@ -68,7 +69,7 @@ pub async fn count_one(
     let shard = config.shard_of(&activity.user);
     let mut plan = Plan::new(config, &deployment.calendar, now, shard);
     let (registrations, first) = register(deployment, &[ruled], now).await?;
-    plan.add(activity, *rule, &registrations);
+    plan.add(0, activity, *rule, &registrations);
     plan.set_known_accounts(deployment);
     apply_one(deployment, plan, first, also, standings).await
 }
@@ -108,32 +109,23 @@ pub async fn count_all(
     let shards = config.indexes_by_shard(&users);
     let (registrations, first) = register(deployment, &ruled, now).await?;
     let mut plans = Vec::new();
-    // The plan, the user and the operation of each activity.
-    let mut places = vec![(0, 0, 0); ruled.len()];
     for (shard, indexes) in &shards {
         let mut plan = Plan::new(config, &deployment.calendar, now, *shard);
         for index in indexes {
-            if let (Some((activity, rule)), Some(place)) =
-                (ruled.get(*index), places.get_mut(*index))
-            {
-                let (user, operation) = plan.add(activity, *rule, &registrations);
-                *place = (plans.len(), user, operation);
+            if let Some((activity, rule)) = ruled.get(*index) {
+                plan.add(*index, activity, *rule, &registrations);
             }
         }
         plan.set_known_accounts(deployment);
         plans.push(plan);
     }
     let applied = apply(deployment, &mut plans, first, also, false).await?;
-    let outcomes = places.into_iter().map(|(plan, user, operation)| {
-        let outcome = applied.get(plan)?.outcomes.get(user)?.get(operation)?;
-        Some(outcome.clone())
-    });
-    let mut outcomes = outcomes.flatten();
+    let mut outcomes = applied.outcomes.into_iter();
     let mut counted = Vec::new();
     for item in items {
         counted.push(match item {
             Ok(_) => {
-                let outcome = outcomes.next().ok_or_else(unexpected_count)?;
+                let outcome = outcomes.next().flatten().ok_or_else(unexpected_count)?;
                 outcome.map(|outcome| Counted::new(outcome, config))
             }
             Err(error) => Err(error.clone()),
@@ -152,13 +144,13 @@ async fn apply_one(
 ) -> Result<Counted, Error> {
     let layout = deployment.config.layout;
     let mut plans = [plan];
-    let mut applied = apply(deployment, &mut plans, first, also, with_standings).await?;
+    let applied = apply(deployment, &mut plans, first, also, with_standings).await?;
     let [plan] = &plans;
     let Applied {
         outcomes,
         mut standings,
         events,
-    } = applied.pop().unwrap_or_default();
+    } = applied;
     let outcome = outcomes.into_iter().flatten().next();
     let outcome = outcome.ok_or_else(|| Error::StoreUnavailable("no outcome".to_owned()))??;
     let mut counted = Counted::new(outcome, &deployment.config);
@@ -350,16 +342,17 @@ async fn apply(
     first: Vec<Command>,
     mut also: Option<Command>,
     standings: bool,
-) -> Result<Vec<Applied>, Error> {
-    let mut applied: Vec<Applied> = Vec::new();
+) -> Result<Applied, Error> {
+    let mut applied = Applied::default();
     let mut pending: Vec<Pending> = Vec::new();
     for (number, plan) in plans.iter().enumerate() {
-        applied.push(Applied {
-            outcomes: vec![Vec::new(); plan.users.len()],
-            ..Applied::default()
-        });
-        pending.extend((0..plan.users.len()).map(|user| (number, user)));
+        for (index, user) in plan.users.iter().enumerate() {
+            let count = applied.outcomes.len() + user.operations.len();
+            applied.outcomes.resize(count, None);
+            pending.push((number, index));
+        }
     }
+    let mut waiting = split_waiting(plans, &mut pending);
     let mut before = first;
     for _ in 0..MAX_ATTEMPTS {
         if pending.is_empty() {
@@ -376,8 +369,7 @@ async fn apply(
         for (place, call) in pending.into_iter().zip(calls) {
             let reply = replies.next().unwrap_or(Reply::Nil);
             let plan = plans.get_mut(place.0).ok_or_else(unexpected_count)?;
-            let applied = applied.get_mut(place.0).ok_or_else(unexpected_count)?;
-            match accept(deployment, plan, place.1, call, &reply, applied) {
+            match accept(deployment, plan, place.1, call, &reply, &mut applied) {
                 Ok(true) => {}
                 Ok(false) => unanswered.push(place),
                 Err(error) => failures.push(error),
@@ -387,6 +379,8 @@ async fn apply(
             return Err(joined(failures));
         }
         pending = unanswered;
+        pending.append(&mut waiting);
+        join_members(plans, &mut pending);
         // `also` has written a profile.
         if replies
             .next()
@@ -400,6 +394,58 @@ async fn apply(
     }
     let cause = "a deduplication record changed between every two calls";
     Err(Error::StoreUnavailable(cause.to_owned()))
+}
+
+/// Removes the members who wait for the replies to their accounts: each account moves to the member then, and the
+/// activities of all of them apply in the order of the request. Returns the places of these members.
+fn split_waiting(plans: &[Plan<'_>], pending: &mut Vec<Pending>) -> Vec<Pending> {
+    let users = || plans.iter().flat_map(|plan| &plan.users);
+    let waits = |(plan, user): &Pending| {
+        let user = plans.get(*plan).and_then(|plan| plan.users.get(*user));
+        let mut accounts = user.into_iter().flat_map(|user| user.accounts.list());
+        accounts.any(|(_, account)| users().any(|user| user.user == account))
+    };
+    let (waiting, others): (Vec<Pending>, Vec<Pending>) =
+        pending.iter().partition(|user| waits(user));
+    match others.is_empty() {
+        true => Vec::new(),
+        false => {
+            *pending = others;
+            waiting
+        }
+    }
+}
+
+/// Joins the operations of accounts that have moved to one member, and the member's own, to one call.
+fn join_members(plans: &mut [Plan<'_>], pending: &mut Vec<Pending>) {
+    let mut index = 0;
+    while let Some(place) = pending.get(index).copied() {
+        index += 1;
+        let user_at = |place: &Pending| plans.get(place.0)?.users.get(place.1);
+        let Some(moved) = user_at(&place).filter(|user| user.home.is_some()) else {
+            continue;
+        };
+        let is_same = |other: &&Pending| {
+            **other != place && user_at(other).is_some_and(|user| user.user == moved.user)
+        };
+        let Some(other) = pending.iter().find(is_same).copied() else {
+            continue;
+        };
+        let Some(plan) = plans.get_mut(place.0) else {
+            continue;
+        };
+        let gives = plan.gives;
+        let user = plan.users.get_mut(place.1);
+        let moved = user.map(UserOperations::take).unwrap_or_default();
+        if let Some(plan) = plans.get_mut(other.0) {
+            plan.gives |= gives;
+            if let Some(user) = plan.users.get_mut(other.1) {
+                user.merge(moved);
+            }
+        }
+        index -= 1;
+        pending.remove(index);
+    }
 }
 
 /// Returns one error for those of several users: the log names every user whose boards may be wrong.
@@ -461,6 +507,9 @@ fn accept(
             standings,
             watched,
         } => {
+            if user.home.is_none() {
+                deployment.set_counted_member(&user.user, None);
+            }
             let changed = |outcome: &Result<Outcome, Error>| {
                 matches!(outcome, Ok(Outcome::Counted { .. } | Outcome::Undone(_)))
             };
@@ -470,8 +519,10 @@ fn accept(
                     deployment.report_receivers(shard);
                 }
             }
-            if let Some(slot) = applied.outcomes.get_mut(index) {
-                *slot = outcomes;
+            for (item, outcome) in user.items.iter().zip(outcomes) {
+                if let Some(slot) = applied.outcomes.get_mut(*item) {
+                    *slot = Some(outcome);
+                }
             }
             if !standings.is_empty() {
                 (applied.standings, applied.events) = (standings, call.ranked_events);
@@ -485,6 +536,7 @@ fn accept(
         CountReply::Accounts(accounts) => {
             match accounts.member() {
                 Some((number, member)) => {
+                    deployment.set_counted_member(&user.user, Some(member));
                     user.move_to(member, number, config.shard_of(member));
                     user.accounts = deployment.accounts(member);
                 }

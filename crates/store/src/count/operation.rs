@@ -67,7 +67,7 @@ pub enum Receiver {
     Recorded(String),
 }
 
-/// What the audit log says of an adjustment beside its effect.
+/// The reason of an adjustment or undo, and the actor of an adjustment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditDetails {
     /// The reason.
@@ -95,7 +95,7 @@ pub struct Operation {
     pub timestamp: TimestampSource,
     /// The receiver of points for it.
     pub receiver: Receiver,
-    /// Of an adjustment and its undo, for the audit log.
+    /// Of an adjustment and its undo, for the audit log; of an undo with a reason, for the journal.
     pub audit: Option<AuditDetails>,
     /// The active record that an undo found.
     pub found: Option<FoundRecord>,
@@ -139,6 +139,8 @@ pub struct UserOperations {
     pub user: String,
     /// The operations.
     pub operations: Vec<Operation>,
+    /// The index of each activity in its request; empty in a rebuild.
+    pub items: Vec<usize>,
     /// The accounts of the user, as far as they are known.
     pub accounts: Accounts,
     /// The shard, if it is not that of the plan: of a member by whose account the operations were sent.
@@ -152,6 +154,7 @@ impl UserOperations {
         Self {
             user: user.to_owned(),
             operations,
+            items: Vec::new(),
             accounts: Accounts::default(),
             home: None,
         }
@@ -169,6 +172,21 @@ impl UserOperations {
             number.clone_into(&mut operation.account);
         }
         self.home = Some(home);
+    }
+
+    /// Removes the items and their operations.
+    pub(super) fn take(&mut self) -> (Vec<usize>, Vec<Operation>) {
+        let items = std::mem::take(&mut self.items);
+        (items, std::mem::take(&mut self.operations))
+    }
+
+    /// Adds items and their operations, in the order of the request.
+    pub(super) fn merge(&mut self, (items, operations): (Vec<usize>, Vec<Operation>)) {
+        for (item, operation) in items.into_iter().zip(operations) {
+            let index = self.items.partition_point(|own| *own < item);
+            self.items.insert(index, item);
+            self.operations.insert(index, operation);
+        }
     }
 
     /// Returns whether the only operation is an adjustment or its undo.

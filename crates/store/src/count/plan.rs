@@ -16,6 +16,7 @@ use activity_rank_core::event::Definitions;
 use activity_rank_core::history;
 use activity_rank_core::id::is_id;
 use activity_rank_core::moderation::Adjustment;
+use activity_rank_core::point_changes::SOURCE_GONE;
 
 /// The possible receivers of points on other shards, as they were read before the call.
 #[derive(Default)]
@@ -103,33 +104,31 @@ impl<'a> Plan<'a> {
             is_replayed: false,
             account: String::new(),
         };
-        plan.push(&adjustment.user, operation);
+        plan.push(&adjustment.user, 0, operation);
         plan
     }
 
-    /// Adds an operation to those of its user. Returns the indexes of the user and of the operation.
-    fn push(&mut self, user: &str, operation: Operation) -> (usize, usize) {
+    /// Adds the operation of an item of the request. Its user has one list of operations.
+    fn push(&mut self, user: &str, item: usize, operation: Operation) {
         let known = self.users.iter().position(|known| known.user == user);
         let index = known.unwrap_or(self.users.len());
         if known.is_none() {
             self.users.push(UserOperations::new(user, Vec::new()));
         }
-        let operations = self.users.get_mut(index).map(|user| &mut user.operations);
-        let number = operations.map_or(0, |operations| {
-            operations.push(operation);
-            operations.len() - 1
-        });
-        (index, number)
+        if let Some(user) = self.users.get_mut(index) {
+            user.operations.push(operation);
+            user.items.push(item);
+        }
     }
 
-    /// Appends an activity. With several shards, `registrations` has what is known of the receiver of points for it.
-    /// Returns the indexes of the user and of the operation.
+    /// Appends an activity, an item of the request. With several shards, `registrations` has what is known of the receiver of points for it.
     pub fn add(
         &mut self,
+        item: usize,
         activity: &Activity,
         rule: Rule,
         registrations: &Registrations,
-    ) -> (usize, usize) {
+    ) {
         let date = self.calendar.date_at(activity.at);
         let today = self.calendar.date_at(self.now);
         // Daily records of that day may have expired.
@@ -169,12 +168,16 @@ impl<'a> Plan<'a> {
             at: activity.at,
             timestamp,
             receiver,
-            audit: None,
+            audit: activity.source_gone.then(|| AuditDetails {
+                reason: SOURCE_GONE.to_owned(),
+                actor: String::new(),
+                is_public: false,
+            }),
             found: None,
             is_replayed: false,
             account: String::new(),
         };
-        self.push(&activity.user, operation)
+        self.push(&activity.user, item, operation);
     }
 
     /// Sets the accounts of the users, as far as they are known.

@@ -6,6 +6,9 @@ use activity_rank_core::activity::Outcome;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::Score;
 
+/// Why activity of a frozen user is refused.
+pub const FROZEN: &str = "This user is frozen: their activity is not counted.";
+
 /// The score and rank of a user on one board of one shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShardStanding {
@@ -105,8 +108,7 @@ fn decode_outcome(reply: &Reply, user: &str) -> Result<Result<Outcome, Error>, S
             return Ok(Err(Error::ScoreOverflow(detail.to_owned())));
         }
         "frozen" => {
-            let detail = "This user is frozen: their activity is not counted.";
-            return Ok(Err(Error::Forbidden(detail.to_owned())));
+            return Ok(Err(Error::Forbidden(FROZEN.to_owned())));
         }
         "event-closed" => {
             let detail = "The event of this adjustment is final or deleted: it cannot be undone.";

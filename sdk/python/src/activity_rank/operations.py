@@ -258,10 +258,11 @@ class Operations(ABC):
         """Compare users.
 
         Ranks a list of users, such as a team, among themselves. Entries are ordered by rank. Users without a rank come
-        last, in request order. Duplicate ids are returned once. Give either `ids` or `followed_by`. With `followed_by`,
-        ranks a user and the at most 100 users whom they followed latest, among the first 1,000 follows that the store
-        returns; without a rank, the user comes first, then the user followed latest. That needs the user's token or a
-        service key with the scope `activity`, and is never stale.
+        last, in request order. Duplicate ids are returned once, and so is a member for the member and their accounts.
+        Give either `ids` or `followed_by`. With `followed_by`, ranks a user and the at most 100 users whom they
+        followed latest, among the first 1,000 follows that the store returns; without a rank, the user comes first,
+        then the user followed latest. That needs the user's token or a service key with the scope `activity`, and is
+        never stale.
 
         followed_by: The user to compare with their friends.
         ids: Comma-separated user ids. 1 to 100 ids.
@@ -2029,10 +2030,11 @@ class AsyncOperations(ABC):
         """Compare users.
 
         Ranks a list of users, such as a team, among themselves. Entries are ordered by rank. Users without a rank come
-        last, in request order. Duplicate ids are returned once. Give either `ids` or `followed_by`. With `followed_by`,
-        ranks a user and the at most 100 users whom they followed latest, among the first 1,000 follows that the store
-        returns; without a rank, the user comes first, then the user followed latest. That needs the user's token or a
-        service key with the scope `activity`, and is never stale.
+        last, in request order. Duplicate ids are returned once, and so is a member for the member and their accounts.
+        Give either `ids` or `followed_by`. With `followed_by`, ranks a user and the at most 100 users whom they
+        followed latest, among the first 1,000 follows that the store returns; without a rank, the user comes first,
+        then the user followed latest. That needs the user's token or a service key with the scope `activity`, and is
+        never stale.
 
         followed_by: The user to compare with their friends.
         ids: Comma-separated user ids. 1 to 100 ids.

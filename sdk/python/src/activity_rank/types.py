@@ -18,6 +18,10 @@ AccountOf: TypeAlias = UserId
 """The user in the path is an account of this member, whom the response is about. Absent for every other user."""
 
 
+AccountsOf: TypeAlias = dict[str, Id]
+"""The requested users who are accounts, with the member in the place of each. Absent without any."""
+
+
 PeriodName: TypeAlias = Literal["day", "week", "month", "year", "all"]
 """The length of a period."""
 
@@ -54,6 +58,11 @@ Name: TypeAlias = str
 isolates."""
 
 
+SourceGone: TypeAlias = bool
+"""Of an undo: whether the source of the activity is gone, such as a post that was deleted or withdrawn. The user reads
+it in `GET /v1/users/{user}/points`. Requires a service key."""
+
+
 TargetId: TypeAlias = str
 """A target: 1 to 512 bytes, not `.` or `..`. Percent-encoded in paths."""
 
@@ -70,6 +79,7 @@ class Activity(TypedDict):
     and escapes are resolved as in the URL Standard, and the text is compared in Normalization Form C."""
     undo: NotRequired[bool]
     """Undoes the activity. The points are subtracted from the boards that counted it."""
+    source_gone: NotRequired[SourceGone]
     at: NotRequired[str]
     """When the activity happened, at most one minute in the future. Defaults to now. It counts by the rule of this
     instant. Requires a service key."""
@@ -93,6 +103,7 @@ class MembersUndo(TypedDict):
     target: str
     """What the action applies to, as in the activity."""
     undo: Literal[True]
+    source_gone: NotRequired[SourceGone]
     at: NotRequired[str]
     """When it was undone, at most one minute in the future. Later activity stands. Defaults to now."""
 
@@ -584,6 +595,7 @@ class ComparisonEntry(TypedDict):
 
 @final
 class Comparison(TypedDict):
+    account_of: NotRequired[AccountsOf]
     period: Period
     total: Total
     entries: list[ComparisonEntry]
@@ -691,6 +703,7 @@ class EventComparisonEntry(TypedDict):
 
 @final
 class EventComparison(TypedDict):
+    account_of: NotRequired[AccountsOf]
     event: Event
     total: Total
     entries: list[EventComparisonEntry]
@@ -882,6 +895,9 @@ class ModerationState(TypedDict):
     hidden: bool
     frozen: bool
     reason: Reason
+    public_reason: NotRequired[bool]
+    """Whether the user may read the reason while hidden or frozen: in `GET /v1/users/{user}/points`, and in the refusal
+    of activity sent with their token. Needs a journal."""
 
 
 @final
@@ -1499,6 +1515,16 @@ class PutProfilesResponse(TypedDict):
 
 
 @final
+class ListPointsResponseModeration(TypedDict):
+    """On the first page: what a moderator has set for the user, and the reason, if it was sent with `public_reason`.
+    Absent for users who are neither hidden nor frozen, and without a journal."""
+
+    hidden: bool
+    frozen: bool
+    reason: Reason
+
+
+@final
 class ListPointsResponseEntry(TypedDict):
     at: str
     type: Literal["activity", "undo", "adjustment", "received"]
@@ -1513,6 +1539,9 @@ class ListPointsResponseEntry(TypedDict):
     journal."""
     undone: NotRequired[bool]
     """Of an activity or an adjustment: whether an undo has taken it back since."""
+    source_gone: NotRequired[Literal[True]]
+    """Of an undo: the source of the activity is gone, such as a post that was deleted or withdrawn. Absent otherwise.
+    """
 
 
 @final
@@ -1535,6 +1564,9 @@ class ListPointsResponse(TypedDict):
     source: Literal["journal", "records"]
     behind: NotRequired[Literal[True]]
     """The journal still lacks the newest changes. Absent otherwise."""
+    moderation: NotRequired[ListPointsResponseModeration]
+    """On the first page: what a moderator has set for the user, and the reason, if it was sent with `public_reason`.
+    Absent for users who are neither hidden nor frozen, and without a journal."""
     entries: list[ListPointsResponseEntry]
     refused: NotRequired[list[ListPointsResponseRefusedItem]]
     """With `refused=true`: the activities that did not count, added up by day, action and reason, newest first by their
