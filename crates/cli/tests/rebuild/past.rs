@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use jiff::{Timestamp, ToSpan};
-use test_support::{Forwarder, Value, WorkerBuilder, json, shards, until};
+use test_support::{Forwarder, Value, WorkerBuilder, json, root, shards, until};
 
 use crate::TestResult;
 use crate::app::{day, noon};
@@ -441,5 +441,122 @@ async fn recount_of_accounts_is_previewed_and_made_once() -> TestResult {
             "nothing to recount: no account has been joined or has left since the last recount\n"
         );
     }
+    Ok(())
+}
+
+/// The community of the demo, with the activity of `person` counted once for each action and target: the scores of each board.
+fn community_boards(
+    lines: &[Value],
+    person: impl Fn(&str) -> String,
+) -> BTreeMap<(&'static str, String), BTreeMap<String, i64>> {
+    let text = |line: &Value, field: &str| line[field].as_str().unwrap_or_default().to_owned();
+    let (mut boards, mut seen) = (BTreeMap::new(), BTreeSet::new());
+    for line in lines {
+        let (user, action) = (person(&text(line, "user")), text(line, "action"));
+        let points = match action.as_str() {
+            "publish" => 10,
+            "comment" => 3,
+            _ => 2,
+        };
+        if seen.insert((user.clone(), action, text(line, "target"))) {
+            let date = text(line, "at")[..10].to_owned();
+            // Any day of a month or a year names it.
+            let [month, year] = [7, 4].map(|length| date[..length].to_owned());
+            for board in [
+                ("day", date),
+                ("month", month + "-01"),
+                ("year", year + "-01-01"),
+                ("all", String::new()),
+            ] {
+                let scores: &mut BTreeMap<String, i64> = boards.entry(board).or_default();
+                *scores.entry(user.clone()).or_default() += points;
+            }
+        }
+    }
+    boards
+}
+
+/// Asserts all scores of all boards.
+async fn assert_community(
+    app: &JournalApp,
+    expected: &BTreeMap<(&'static str, String), BTreeMap<String, i64>>,
+) {
+    for ((period, date), expected) in expected {
+        let mut found = BTreeMap::new();
+        loop {
+            let mut path = format!("/v1/ranking/{period}?limit=100&offset={}", found.len());
+            if !date.is_empty() {
+                path.push_str(&format!("&date={date}"));
+            }
+            let page = app.api.get(&path).await.assert_status(200).body.clone();
+            let entries = page["entries"].as_array().into_iter().flatten();
+            let scores = entries.map(|entry| {
+                let user = entry["user"]["id"].as_str().unwrap_or_default();
+                (user.to_owned(), entry["score"].as_i64().unwrap_or(-1))
+            });
+            found.extend(scores);
+            if page["entries"].as_array().is_none_or(Vec::is_empty) {
+                break;
+            }
+        }
+        assert_eq!(&found, expected, "{period} {date}");
+    }
+}
+
+/// Recounts accounts by the default rules.
+#[track_caller]
+fn recount_by_defaults(app: &JournalApp) -> TestResult {
+    let recount = run(app, &["recount", "--accounts", "--apply", "--yes"])?;
+    assert_eq!(recount.code, Some(0), "{recount:?}");
+    Ok(())
+}
+
+/// 50 random pairs of a real community, joined after everything, and detached again.
+#[tokio::test(flavor = "multi_thread")]
+async fn community_is_recounted_by_accounts() -> TestResult {
+    let file = root().join("demo/community.jsonl");
+    let lines: Result<Vec<Value>, _> = fs::read_to_string(file)?
+        .lines()
+        .map(serde_json::from_str)
+        .collect();
+    let lines = lines?;
+    let app = JournalApp::start(|worker| {
+        let worker = worker.var("TIMEZONE", "UTC").var("BOARD_MAX_AGE", "0");
+        worker.json("SHARDS", json!(shards()))
+    });
+    for lines in lines.chunks(500) {
+        app.send(json!(lines)).await;
+    }
+    let users: BTreeSet<&str> = lines
+        .iter()
+        .filter_map(|line| line["user"].as_str())
+        .collect();
+    let mut users: Vec<&str> = users.into_iter().collect();
+    let (mut random, mut pairs) = (Random::new(5), BTreeMap::new());
+    for _ in 0..50 {
+        let [account, member] = [(); 2].map(|()| {
+            let index = random.below(users.len() as u64);
+            users.swap_remove(index as usize)
+        });
+        pairs.insert(account, member);
+    }
+    for (account, member) in &pairs {
+        let path = format!("/v1/users/{account}/account");
+        app.api
+            .put(&path, &json!({"of": member}))
+            .await
+            .assert_status(200);
+    }
+    recount_by_defaults(&app)?;
+    let person = |user: &str| pairs.get(user).copied().unwrap_or(user).to_owned();
+    assert_community(&app, &community_boards(&lines, person)).await;
+    assert_verified(&app)?;
+    for account in pairs.keys() {
+        let path = format!("/v1/users/{account}/account");
+        app.api.delete(&path).await.assert_status(204);
+    }
+    recount_by_defaults(&app)?;
+    assert_community(&app, &community_boards(&lines, str::to_owned)).await;
+    assert_verified(&app)?;
     Ok(())
 }
