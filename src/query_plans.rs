@@ -11,6 +11,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use activity_rank_core::account::Accounts;
 use activity_rank_core::activity::Activity;
 use activity_rank_core::board::{BoardId, BoardKind, BoardQuery, WinnersRequest};
 use activity_rank_core::calendar::{Calendar, Date, Instant, Period, Utc};
@@ -221,6 +222,8 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
         author: None,
     };
     refused(journal::find_members(database, config, &undo, 10).await);
+    let accounts = Accounts::new(">1 9");
+    refused(journal::accounts::read_past(Some(database), config, ("42", &accounts)).await);
     refused(sums::add(database, config, None).await);
     let endpoint = json!({"url": "https://hooks.slack.com/a", "kinds": ["achievement.earned"]});
     let sending = self::config(1, &json!([endpoint]));

@@ -20,7 +20,7 @@ pub async fn find_members(
 ) -> Result<Vec<String>, Error> {
     let sql = "SELECT user AS text FROM (SELECT user, MAX(n) AS n, entry ->> 'did' AS did, \
          CAST(entry ->> 'at' AS INTEGER) AS at FROM journal WHERE site = ?1 AND entry ->> 'mark' = ?2 \
-         AND entry ->> 'once' = 's' GROUP BY user) \
+         AND entry ->> 'once' = 's' AND entry ->> 'did' <> 'refused' GROUP BY user) \
          WHERE did = 'count' AND (?3 IS NULL OR at <= ?3) ORDER BY n LIMIT ?4";
     let values = vec![
         deployment_id(config).into(),

@@ -65,6 +65,7 @@
 //! | `accounts` | `now`, `accounts`: a recount of the entries before, which adds activity of accounts before their joins to their members, as JSON: `until`, the number of the last entry that it has read, and `changed`, the numbers of the entries that count by it and did not, or the reverse. The command line writes it to the outbox |
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user, `actor` |
 
+pub mod accounts;
 pub mod achievements;
 pub mod drain;
 mod members;

@@ -1,10 +1,11 @@
 //! `/v1/users/{user}/account`: of whom a user is an account.
 
 use crate::app::RequestContext;
+use crate::journal::accounts::read_past;
 use crate::middleware::authentication::identify;
 use crate::request::Body;
 use crate::response::Response;
-use activity_rank_core::account::{self, JoinRequest};
+use activity_rank_core::account::{self, Accounts, JoinRequest};
 use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
@@ -19,7 +20,18 @@ pub async fn get(
     let user = context.request.path_user(user)?;
     caller.must_be(&user, Scope::Admin)?;
     let known = accounts::read(context.deployment, &user).await?;
-    Ok(Response::json_text(account::render(&user, &known)))
+    respond(context, &user, &known).await
+}
+
+/// Returns the accounts of a user, and whether their past counts.
+async fn respond(
+    context: RequestContext<'_>,
+    user: &str,
+    known: &Accounts,
+) -> Result<Response, Error> {
+    let journal = context.app.bindings.journal.as_ref();
+    let past = read_past(journal, &context.deployment.config, (user, known)).await?;
+    Ok(Response::json_text(account::render(user, known, past)))
 }
 
 /// `PUT` of the member of whom a user is an account. A member proves to be both by two tokens.
@@ -52,7 +64,7 @@ pub async fn put(
         caller.must_have(Scope::Admin)?;
     }
     let known = accounts::join(deployment, &user, &of, caller.actor().as_ref(), now).await?;
-    Ok(Response::json_text(account::render(&user, &known)))
+    respond(context, &user, &known).await
 }
 
 /// `DELETE` of the member of whom a user is an account. Either of them may do it.

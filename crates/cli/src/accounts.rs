@@ -27,6 +27,7 @@ struct Accounts {
     user: User,
     account_of: Option<String>,
     accounts: Vec<String>,
+    past: Option<String>,
 }
 
 /// Runs a command of `accounts`.
@@ -153,10 +154,15 @@ fn parse(line: &Value) -> Result<JoinRequest, String> {
 
 fn describe(found: &Accounts) -> String {
     let user = &found.user;
+    let past = match found.past.as_deref() {
+        Some("pending") => "; recount --accounts will add what came before",
+        Some("left-out") => "; without a journal, what came before is left out",
+        Some(_) | None => "",
+    };
     match (&found.account_of, found.accounts.as_slice()) {
-        (Some(member), _) => format!("{user}: an account of {}", printable(member)),
+        (Some(member), _) => format!("{user}: an account of {}{past}", printable(member)),
         (None, []) => format!("{user}: no account, and no accounts"),
-        (None, accounts) => format!("{user}: {}", printable(&accounts.join(", "))),
+        (None, accounts) => format!("{user}: {}{past}", printable(&accounts.join(", "))),
     }
 }
 

@@ -89,11 +89,17 @@ fn accounts_are_imported_shown_and_detached() -> TestResult {
     assert_eq!(summary, json!({"lines": 3, "joined": 2, "refused": 1}));
 
     let shown = stdout(run(&["accounts", "show", "9"])?, 0)?;
-    assert_eq!(shown, "9: 42, 77\n");
+    assert_eq!(
+        shown,
+        "9: 42, 77; without a journal, what came before is left out\n"
+    );
     let detached = stdout(run(&["accounts", "detach", "42"])?, 0)?;
     assert_eq!(detached, "42: no account\n");
     let joined = stdout(run(&["accounts", "join", "42", "7"])?, 0)?;
-    assert_eq!(joined, "42: an account of 7\n");
+    assert_eq!(
+        joined,
+        "42: an account of 7; without a journal, what came before is left out\n"
+    );
     Ok(())
 }
 

@@ -94,9 +94,30 @@ impl JoinRequest {
     }
 }
 
+/// Whether the activity of accounts before their joins counts for the member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Past {
+    /// A recount has added it.
+    Counted,
+    /// The next recount adds it.
+    Pending,
+    /// There is no journal to add it from.
+    LeftOut,
+}
+
+impl Past {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Counted => "counted",
+            Self::Pending => "pending",
+            Self::LeftOut => "left-out",
+        }
+    }
+}
+
 /// Renders the member of an account, and the accounts of a member. Ids need no escapes.
 #[must_use]
-pub fn render(user: &str, accounts: &Accounts) -> String {
+pub fn render(user: &str, accounts: &Accounts, past: Option<Past>) -> String {
     let of = accounts.member();
     let of = of.map_or_else(|| "null".to_owned(), |(_, member)| format!("\"{member}\""));
     let list: Vec<String> = accounts
@@ -104,7 +125,8 @@ pub fn render(user: &str, accounts: &Accounts) -> String {
         .map(|(_, account)| format!("\"{account}\""))
         .collect();
     let list = list.join(",");
-    format!("{{\"user\":{{\"id\":\"{user}\"}},\"account_of\":{of},\"accounts\":[{list}]}}")
+    let past = past.map_or_else(String::new, |past| format!(",\"past\":\"{}\"", past.name()));
+    format!("{{\"user\":{{\"id\":\"{user}\"}},\"account_of\":{of},\"accounts\":[{list}]{past}}}")
 }
 
 #[cfg(test)]

@@ -2358,6 +2358,11 @@ export interface components {
             account_of: components["schemas"]["UserId"] | null;
             /** @description The accounts of the user, in the order in which they were joined. */
             accounts: components["schemas"]["UserId"][];
+            /**
+             * @description Whether the activity of the accounts before their joins counts for the member: a recount has added it (`counted`), the next recount adds it (`pending`), or there is no journal (`left-out`). Absent for a user without accounts.
+             * @enum {unknown}
+             */
+            past?: "counted" | "pending" | "left-out";
         };
         ModerationState: {
             hidden: boolean;
@@ -2941,7 +2946,8 @@ export interface components {
                  *         "id": "42"
                  *       },
                  *       "account_of": "9",
-                 *       "accounts": []
+                 *       "accounts": [],
+                 *       "past": "pending"
                  *     }
                  */
                 "application/json": components["schemas"]["Accounts"];

@@ -42,6 +42,16 @@ async fn undo_without_user_finds_former_owner() {
     app.count("31", "comment", "post:88002").await;
 }
 
+/// The last entry of the member is of an activity that did not count.
+#[tokio::test]
+async fn undo_without_user_ignores_refused_activity() {
+    let app = MiniflareApp::with(|worker| worker.json("JOURNAL_REFUSED", json!(true)).journal());
+    app.count("1", "like", "p").await;
+    app.outcome(like("1", "p"), "duplicate").await;
+    let results = json!({"results": [undone("1", -2)]});
+    app.assert_activity(undo_all("like", "p"), results).await;
+}
+
 #[tokio::test]
 async fn undo_without_user_undoes_each_member() {
     let app = start();
@@ -114,7 +124,7 @@ async fn undo_without_user_is_refused() {
         "must be there: only a service may leave it out, of an undo that is no item of an array";
     let id = "must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
     let undo = undo_all("like", "p");
-    let fields = "is unknown; expected one of action, target, undo, at";
+    let fields = "is unknown; expected one of action, target, undo, source_gone, at";
     for (body, problem) in [
         (
             json!({"action": "like", "target": "p"}),

@@ -20,7 +20,12 @@ fn path(user: &str) -> String {
 }
 
 fn account(user: &str, of: impl Into<Value>) -> Value {
-    json!({"user": {"id": user}, "account_of": of.into(), "accounts": []})
+    let of: Value = of.into();
+    let mut account = json!({"user": {"id": user}, "account_of": of, "accounts": []});
+    if of != Value::Null {
+        account["past"] = json!("left-out");
+    }
+    account
 }
 
 async fn points(app: &TestApp, user: &str) -> Value {
@@ -54,7 +59,7 @@ async fn accounts_count_once_for_their_member() {
     app.outcome(undo(like("9", "a")), "nothing-to-undo").await;
     assert_eq!(ids(&app.read("/v1/ranking/all").await), ["9"]);
     assert_eq!(points(&app, "9").await, 1);
-    let list = json!({"user": {"id": "9"}, "account_of": null, "accounts": ["42", "77"]});
+    let list = json!({"user": {"id": "9"}, "account_of": null, "accounts": ["42", "77"], "past": "left-out"});
     app.assert_get(&path("9"), list).await;
 }
 

@@ -224,13 +224,14 @@ impl JournalApp {
                 return self.wait_for_receivers().await;
             }
             Step::Join(account) => return self.join(account).await,
-            Step::Detach(account) => {
-                let path = format!("/v1/users/{account}/account");
-                self.api.delete(&path).await.assert_status(204);
-                return;
-            }
+            Step::Detach(account) => return self.detach(account).await,
         };
         self.api.post(&path, &body).await.assert_status(200);
+    }
+
+    async fn detach(&self, account: &str) {
+        let path = format!("/v1/users/{account}/account");
+        self.api.delete(&path).await.assert_status(204);
     }
 
     async fn join(&self, account: &str) {
@@ -419,6 +420,14 @@ async fn recount_of_accounts_is_previewed_and_made_once() -> TestResult {
             .await;
     }
     app.join("p1a").await;
+    let past = async |user: &str| {
+        let path = format!("/v1/users/{user}/account");
+        app.api.get(&path).await.body["past"].clone()
+    };
+    assert_eq!(
+        [past("p1").await, past("p1a").await],
+        ["pending", "pending"]
+    );
     let board = async || app.api.get("/v1/ranking/all").await.body["entries"].clone();
     let before = board().await;
     let preview = app.recount_accounts(&["--dry-run"])?;
@@ -433,8 +442,19 @@ async fn recount_of_accounts_is_previewed_and_made_once() -> TestResult {
         .map(|entry| (&entry["user"]["id"], &entry["score"]))
         .collect();
     assert_eq!(members, [(&json!("p1"), &json!(2))]);
+    assert_eq!(
+        [past("p1").await, past("p1a").await],
+        ["counted", "counted"]
+    );
+    app.join("p1b").await;
+    assert_eq!(
+        [past("p1").await, past("p1a").await],
+        ["pending", "counted"]
+    );
     assert_verified(&app)?;
     for mode in [["--apply", "--yes"].as_slice(), &["--dry-run"]] {
+        app.detach("p1b").await;
+        app.recount_accounts(&["--apply", "--yes"])?;
         let output = app.recount_accounts(mode)?;
         assert_eq!(
             output,

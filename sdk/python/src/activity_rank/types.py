@@ -888,6 +888,10 @@ class Accounts(TypedDict):
     """The member for whom everything counts that is sent for the user; `null` for a user who is no account."""
     accounts: list[UserId]
     """The accounts of the user, in the order in which they were joined."""
+    past: NotRequired[Literal["counted", "pending", "left-out"]]
+    """Whether the activity of the accounts before their joins counts for the member: a recount has added it
+    (`counted`), the next recount adds it (`pending`), or there is no journal (`left-out`). Absent for a user without
+    accounts."""
 
 
 @final
