@@ -442,6 +442,7 @@ async fn recount_of_accounts_is_previewed_and_made_once() -> TestResult {
         .map(|entry| (&entry["user"]["id"], &entry["score"]))
         .collect();
     assert_eq!(members, [(&json!("p1"), &json!(2))]);
+    assert_verified(&app)?;
     assert_eq!(
         [past("p1").await, past("p1a").await],
         ["counted", "counted"]
@@ -451,7 +452,6 @@ async fn recount_of_accounts_is_previewed_and_made_once() -> TestResult {
         [past("p1").await, past("p1a").await],
         ["pending", "counted"]
     );
-    assert_verified(&app)?;
     for mode in [["--apply", "--yes"].as_slice(), &["--dry-run"]] {
         app.detach("p1b").await;
         app.recount_accounts(&["--apply", "--yes"])?;
