@@ -34,7 +34,7 @@ const PRIVATE: [&str; 9] = [
     "/v1/users/{}/moderation",
     "/v1/users/{}/account",
 ];
-const PUBLIC: [&str; 12] = [
+const PUBLIC: [&str; 13] = [
     "/v1/users/{}",
     "/v1/users/{}/card",
     "/v1/users/{}/card.svg",
@@ -47,6 +47,7 @@ const PUBLIC: [&str; 12] = [
     "/v1/authors/day",
     "/v1/authors/day/users/{}",
     "/v1/users/{}/targets",
+    "/v1/users/{}/achievements",
 ];
 
 fn is_hidden(owner: &str) -> bool {
@@ -68,6 +69,11 @@ async fn start() -> MiniflareApp {
             .limit("READ_LIMIT", 100_000)
             .json("RULES", json!({"wave": {"points": 1, "own": false}}))
             .var("REFUSED_DAYS", "90")
+            .json("JOURNAL_REFUSED", json!(true))
+            .json(
+                "ACHIEVEMENTS",
+                json!({"writer": {"name": "Writer", "count": "comment"}}),
+            )
             .journal()
     });
     let full = app.with_key("full");

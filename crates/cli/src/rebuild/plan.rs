@@ -1141,7 +1141,7 @@ mod tests {
         let steps = steps(&[
             json!({"did": "profile", "json": "{}"}),
             at(0),
-            json!({"did": "adjust", "reason": "Case"}),
+            json!({"did": "adjust", "action": "adjust", "reason": "Case"}),
             at(0),
             json!({"did": "moderate", "hidden": "1", "frozen": "0", "user": "7"}),
         ]);
@@ -1152,7 +1152,7 @@ mod tests {
                 "1 to 1 profiles",
                 CLEAR_ARCHIVED,
                 "1 to 2 count",
-                "1 to 3 count",
+                "1 to 3 adjust",
                 "1 to 4 count",
                 "HSET 902ba3cda1883801594b6e1b452790cc53948fda 7 {ar:0}2q",
                 "1 to 5 moderate",
