@@ -2,6 +2,7 @@
 
 mod accounts;
 mod card;
+mod cost;
 mod credentials;
 mod done;
 mod erasure;

@@ -119,9 +119,16 @@ fn confirm(args: &RecountArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let prefix = &args.replay.store.prefix;
-    let replaced = match &args.event {
-        Some(event) => format!("the board of the event {event} of"),
-        None => "the points of".to_owned(),
+    let warning = match &args.event {
+        Some(event) => {
+            format!("This replaces the board of the event {event} of {prefix} for good.")
+        }
+        None if args.accounts => {
+            format!(
+                "This adds the past of accounts of {prefix} to their members, and restores that of detached ones."
+            )
+        }
+        None => format!("This replaces the points of {prefix} for good."),
     };
     let refused =
         || Failure::Usage("nothing was changed: use --yes to apply without asking".to_owned());
@@ -129,10 +136,7 @@ fn confirm(args: &RecountArgs) -> Result<(), Failure> {
         return Err(refused());
     }
     let mut stderr = io::stderr().lock();
-    let _ = write!(
-        stderr,
-        "This replaces {replaced} {prefix} for good. Type the prefix to continue: "
-    );
+    let _ = write!(stderr, "{warning} Type the prefix to continue: ");
     let _ = stderr.flush();
     let mut answer = String::new();
     let read = io::stdin().lock().read_line(&mut answer);
