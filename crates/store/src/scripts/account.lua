@@ -78,7 +78,7 @@ if after and after ~= before then
       'actor', ARGV[4])
   end
   -- A store that refuses the flags loses the entry again.
-  local written, failure = pcall(function()
+  write_after(outbox, id, function()
     if verb == 'join' or verb == 'detach' then
       write_audit(audit, user, { verb })
       letters, subject = read_flags(user)
@@ -86,11 +86,5 @@ if after and after ~= before then
     local text = letters .. ',' .. subject .. (after ~= '' and ',' .. after or '')
     redis.call('HSET', KEYS[1], FINGERPRINT, ARGV[1], FLAGS .. user, text)
   end)
-  if not written then
-    if id then
-      pcall(redis.call, 'XDEL', outbox, id)
-    end
-    error(failure, 0)
-  end
 end
 return { ARGV[1], {}, after or before, refusal or result }

@@ -28,15 +28,9 @@ if not string.find(accounts, '^,>') then
   id = write_outbox(outbox, verb, 'now', ARGV[2], 'user', user, 'achievement', achievement, 'steps', steps,
     'values', values, 'reason', reason, 'actor', ARGV[4])
   -- A store that refuses the entry of the audit log loses that of the journal again.
-  local written, failure = pcall(function()
+  write_after(outbox, id, function()
     redis.call('HSET', KEYS[1], FINGERPRINT, ARGV[1])
     write_audit(audit, user, { verb, 'achievement', achievement, 'steps', values })
   end)
-  if not written then
-    if id then
-      pcall(redis.call, 'XDEL', outbox, id)
-    end
-    error(failure, 0)
-  end
 end
 return { ARGV[1], {}, redis.call('HGET', KEYS[1], user), letters .. ',' .. accounts }

@@ -20,7 +20,7 @@
 --                   cooldown); own (the user is the target); gives (';2wa;17;1', or ';2wa;' and then `target` (member)
 --                   with registers (an earlier call registers it) and own_counts, or `followed` (user) and known
 --                   (boards)); on (';post-8' ends the record)
---           undo    undo, and the guess `where` of its record, or the record that was `seen`
+--           undo    undo, reason, and the guess `where` of its record, or the record that was `seen`
 -- Returns { schema fingerprint, outcomes, standings or nil, watched boards (see watch.lua) or nil }
 --         outcome  { 'counted', points, those of all time or nil }, { 'undone', points }, { 'failed', error of the
 --                  store, 1 or, if boards may be wrong until a rebuild, nil }, or a text: 'duplicate', 'stale',

@@ -17,3 +17,13 @@ local function write_outbox(outbox, ...)
   end
 end
 
+-- Writes by a function. If the store refuses a write, removes the entry that was appended before, if there is one.
+local function write_after(outbox, id, write)
+  local written, failure = pcall(write)
+  if not written then
+    if id then
+      pcall(redis.call, 'XDEL', outbox, id)
+    end
+    error(failure, 0)
+  end
+end

@@ -253,16 +253,10 @@ local function begin(user, verb, change, outbox, journal_id)
     line = { incomplete = true, verb = verb, number = number, user = user }
     table.insert(lines, line)
   end
-  local ok, failure = pcall(function()
+  write_after(outbox, journal_id, function()
     redis.call('HSET', CHANGES, user, cjson.encode(change))
     write_lines()
   end)
-  if not ok then
-    if journal_id then
-      pcall(redis.call, 'XDEL', outbox, journal_id)
-    end
-    error(failure, 0)
-  end
   complete(line)
 end
 

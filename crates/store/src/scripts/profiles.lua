@@ -48,13 +48,9 @@ local function write_profile(user, json)
     return
   end
   local id = write_outbox(outbox, 'profile', 'now', ARGV[2], 'user', user, 'json', json, 'hidden', '')
-  local ok, failure = pcall(redis.call, 'HSET', KEYS[1], user, json)
-  if not ok then
-    if id then
-      pcall(redis.call, 'XDEL', outbox, id)
-    end
-    error(failure, 0)
-  end
+  write_after(outbox, id, function()
+    redis.call('HSET', KEYS[1], user, json)
+  end)
 end
 
 local opted_out, pending = {}, false
