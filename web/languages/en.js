@@ -522,11 +522,12 @@ export const admin = {
     compare: 'Compare',
     standings: 'Points and rank now',
     standing: (points, rank) => `${points}, rank ${rank}`,
-    join_hint: 'From now on, activity of this user counts for the member. Activity before stays with the user.',
+    join_hint:
+      'From now on, activity of this user counts for the member. A recount of accounts adds earlier activity, if there is a journal.',
     joined: (member) => `An account of ${member} now.`,
     detach: 'Detach',
     detach_hint:
-      'From now on, activity of this user counts for the user again. Points that the member got stay with the member.',
+      'From now on, activity of this user counts for the user again. The member keeps the points until a recount of accounts.',
     detached: 'Detached.',
   },
   achievements: {

@@ -497,10 +497,10 @@ export const admin = {
     compare: '对比',
     standings: '当前积分与排名',
     standing: (points, rank) => `${points} 分，第 ${rank} 名`,
-    join_hint: '从现在起，该用户的活动计入此成员；之前的活动仍属于该用户。',
+    join_hint: '从现在起，该用户的活动计入此成员；若有日志，之前的活动由账号重新计分补入。',
     joined: (member) => `已成为 ${member} 的关联账号。`,
     detach: '解除关联',
-    detach_hint: '从现在起，该用户的活动重新计入其本人；成员已获得的积分仍属于该成员。',
+    detach_hint: '从现在起，该用户的活动重新计入其本人；成员已获得的积分保留至下次账号重新计分。',
     detached: '已解除关联。',
   },
   achievements: {
