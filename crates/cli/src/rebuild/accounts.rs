@@ -177,7 +177,23 @@ pub async fn past(journals: Journals<'_>, recount: &AccountRecount) -> Result<Pa
     Ok(decided.0)
 }
 
-/// Decides a recount by rules; `None` if no account has been joined or has left since the last one.
+/// Returns whether an account was joined or detached after the last recount of accounts.
+///
+/// # Errors
+///
+/// As [`read_page`].
+pub async fn is_due(journals: Journals<'_>) -> Result<bool, Failure> {
+    let (mut changed, mut recounted) = (0, 0);
+    read_all(journals, |entry| match entry.change {
+        Change::Account { .. } => changed = changed.max(entry.original),
+        Change::Accounts(recount) => recounted = recounted.max(recount.until),
+        _ => {}
+    })
+    .await?;
+    Ok(changed > recounted)
+}
+
+/// Decides a recount by rules. Returns it, and the number of entries of the journal.
 ///
 /// # Errors
 ///
@@ -185,21 +201,14 @@ pub async fn past(journals: Journals<'_>, recount: &AccountRecount) -> Result<Pa
 pub async fn recount(
     journals: Journals<'_>,
     rules: &Rules,
-) -> Result<Option<AccountRecount>, Failure> {
-    let (mut last, mut changed, mut recounted) = (0, 0, 0);
+) -> Result<(AccountRecount, u64), Failure> {
+    let (mut last, mut entries) = (0, 0);
     read_all(journals, |entry| {
         last = last.max(entry.original);
-        match entry.change {
-            Change::Account { .. } => changed = changed.max(entry.original),
-            Change::Accounts(recount) => recounted = recounted.max(recount.until),
-            _ => {}
-        }
+        entries += 1;
     })
     .await?;
-    if changed <= recounted {
-        return Ok(None);
-    }
     wait_for_receivers(journals.shards).await?;
     let decided = decide(journals, last, &Decision::Rules(rules)).await?;
-    Ok(Some(decided.1))
+    Ok((decided.1, entries))
 }

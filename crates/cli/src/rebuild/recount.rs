@@ -24,6 +24,7 @@ use super::session::Session;
 use super::settings::Settings;
 use super::verify;
 use crate::args::{RecountArgs, ServiceArgs};
+use crate::count::count;
 use crate::failure::{DIFFERENT, Failure};
 use crate::screen::Screen;
 
@@ -61,13 +62,14 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
     let mut session = open.await?;
     if let (Purpose::Rebuild, Some(recount)) = (&session.purpose, recount) {
         session.check_unswapped().await?;
+        if interruptible(changes_nothing(&session, args)).await? {
+            return nothing_to_do(&mut session).await;
+        }
         let (comparison, _) = interruptible(compare(&mut session, &[])).await?;
         if print_data_loss(&session, &comparison)? {
             return reject(&mut session).await;
         }
-        let Some(recount) = interruptible(decided(&session, args, recount)).await? else {
-            return nothing_to_do(&mut session).await;
-        };
+        let recount = interruptible(decided(&session, args, recount)).await?;
         session.restart(Purpose::Recount(recount)).await?;
     }
     let options = RunOptions {
@@ -77,21 +79,36 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
     run_session(&mut session, options, start).await
 }
 
-/// Returns a recount with what it decides by the journal; `None` if it would change nothing.
+/// The most Redis commands of an entry in a replay: `make cost` prints the commands of a like, without the journal.
+const ENTRY_COMMANDS: u64 = 25;
+
+/// Returns whether a recount would change nothing: one of accounts, if none was joined or detached since the last one.
+async fn changes_nothing(session: &Session, args: &RecountArgs) -> Result<bool, Failure> {
+    Ok(args.accounts && !accounts::is_due(session.journals()).await?)
+}
+
+/// Returns a recount with its decisions about the journal. Prints how many commands it takes.
 async fn decided(
     session: &Session,
     args: &RecountArgs,
     recount: Recount,
-) -> Result<Option<Recount>, Failure> {
+) -> Result<Recount, Failure> {
     if !args.accounts {
-        return Ok(Some(recount));
+        return Ok(recount);
     }
     let rules = match &args.rules {
         Some(file) => rules::read(file, args.environment.as_deref(), &session.settings)?,
         None => rules::defaults(&session.settings)?,
     };
-    let recount = accounts::recount(session.journals(), &rules).await?;
-    Ok(recount.map(Recount::Accounts))
+    let (recount, entries) = accounts::recount(session.journals(), &rules).await?;
+    session.finish_progress();
+    let changed = recount.changed.len() as u64;
+    Screen::print_error(&format!(
+        "{} changed; the replay takes up to {}",
+        count(changed, "decision"),
+        count(entries * ENTRY_COMMANDS, "Redis command")
+    ));
+    Ok(Recount::Accounts(recount))
 }
 
 /// Ends a recount of accounts that are recounted already.
@@ -196,19 +213,19 @@ async fn preview(
     });
     let mut session = open.await?;
     session.check_unswapped().await?;
+    if changes_nothing(&session, args).await? {
+        return nothing_to_do(&mut session).await;
+    }
     let (comparison, (before, last)) = compare(&mut session, &boards).await?;
     if print_data_loss(&session, &comparison)? {
         return reject(&mut session).await;
     }
     let recount = match recount {
-        Some(recount) => decided(&session, args, recount).await?,
+        Some(recount) => Some(decided(&session, args, recount).await?),
         None => None,
     };
-    let Some(recount) = recount else {
-        return nothing_to_do(&mut session).await;
-    };
     session.restart(Purpose::Preview).await?;
-    session.set_recount(Some(recount));
+    session.set_recount(recount);
     let (mut after, mut entries) = (Standings::default(), 0);
     for (owned, last) in session.shards.iter().zip(last) {
         let mut replay = Replay::resume(&session, owned).await?;
