@@ -325,6 +325,13 @@ fn unknown_parameters() -> Vec<Case> {
         .into_iter()
         .map(|(path, name, detail)| get(path, field_error(name, detail)))
         .collect();
+    for (query, name, detail) in [
+        ("step=x", "step", "must be the value of a step"),
+        ("reason", "reason", "must be 1 to 500 characters"),
+    ] {
+        let path = format!("/v1/users/42/achievements/voter?{query}");
+        cases.push(Case::new(Method::DELETE, path, field_error(name, detail)));
+    }
     cases.push(get(
         "/v1/ranking/year?limit=0&offset=x&date=soon&group=&page=1",
         field_errors(&[
