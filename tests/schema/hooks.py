@@ -27,6 +27,9 @@ def before_call(context, case, kwargs):
     for item in case.body if isinstance(case.body, list) else [case.body]:
         if isinstance(item, dict) and str(item.get("at")).startswith("9000"):
             del item["at"]
+        # Only an undo has a source that is gone.
+        if isinstance(item, dict) and item.get("source_gone") is True and item.get("undo", False) is False:
+            item["undo"] = True
     if not path.startswith("/v1/events/") or case.meta is None or case.meta.generation.mode.is_negative:
         return
     if case.method == "PUT" and isinstance(case.body, dict):
