@@ -365,7 +365,7 @@ async fn unusable_definitions_change_nothing() -> TestResult {
             vec!["--definition", "event.json", "--rules", "rules.json"],
             "cannot be used with",
         ),
-        (vec![], "<--rules <FILE>|--event <ID>>"),
+        (vec![], "<--rules <FILE>|--accounts|--event <ID>>"),
     ] {
         let refused = run(&app, &[&["recount", "--dry-run"], &args[..]].concat())?;
         assert_eq!(refused.code, Some(2), "{refused:?}");
