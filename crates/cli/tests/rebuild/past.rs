@@ -361,12 +361,12 @@ fn variable(name: &str, default: u64) -> u64 {
 /// `STEPS=40000 SEED=2` takes more steps, with another seed.
 #[tokio::test(flavor = "multi_thread")]
 async fn random_joins_match_reference() -> TestResult {
-    check(1, variable("SEED", 1), variable("STEPS", 300) as usize).await
+    check(1, variable("SEED", 1), variable("STEPS", 150) as usize).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn random_joins_match_reference_on_shards() -> TestResult {
-    check(8, variable("SEED", 1), variable("STEPS", 300) as usize).await
+    check(8, variable("SEED", 1), variable("STEPS", 150) as usize).await
 }
 
 /// A killed recount of accounts continues, and has the result of one that was not killed.
