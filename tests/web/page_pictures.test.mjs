@@ -28,7 +28,7 @@ const PAGES = [
   { name: 'admin-sign-in', path: '/admin', ready: ['#sign-in:not([hidden])', 1] },
   { name: 'admin-overview', path: '/admin', isAdmin: true, ready: ['#view .card', 3] },
   { name: 'admin-members', path: '/admin#members', isAdmin: true, ready: ['.results li', 10] },
-  { name: 'admin-member', path: '/admin#member/ada', isAdmin: true, ready: ['#view .card', 3] },
+  { name: 'admin-member', path: '/admin#member/ada', isAdmin: true, ready: ['#view .card', 4] },
   { name: 'admin-audit', path: '/admin#audit', isAdmin: true, ready: ['#view .feed li', 4] },
   { name: 'admin-numbers', path: '/admin#numbers/30', isAdmin: true, ready: ['#view canvas', 3] },
   { name: 'admin-health', path: '/admin#health', isAdmin: true, ready: ['#view .card', 4] },
