@@ -479,9 +479,10 @@ fn community_boards(
             _ => 2,
         };
         if seen.insert((user.clone(), action, text(line, "target"))) {
-            let date = text(line, "at")[..10].to_owned();
+            let first = |text: &str, length| text.chars().take(length).collect::<String>();
+            let date = first(&text(line, "at"), 10);
             // Any day of a month or a year names it.
-            let [month, year] = [7, 4].map(|length| date[..length].to_owned());
+            let [month, year] = [7, 4].map(|length| first(&date, length));
             for board in [
                 ("day", date),
                 ("month", month + "-01"),
