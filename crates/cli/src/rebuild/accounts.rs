@@ -124,7 +124,6 @@ async fn decide(
     let mut reader = Reader::new(links, until, journals.settings.shards);
     read_all(journals, |entry| reader.add(entry)).await?;
     let (mut receipts, recount) = reader.decide(decision);
-    read_all(journals, |entry| receipts.add_activity(&entry)).await?;
     read_all(journals, |entry| receipts.add(entry)).await?;
     Ok((receipts.finish(), recount))
 }
@@ -193,7 +192,7 @@ pub async fn is_due(journals: Journals<'_>) -> Result<bool, Failure> {
     Ok(changed > recounted)
 }
 
-/// Decides a recount by rules. Returns it, and the number of entries of the journal.
+/// Decides a recount by rules. Returns it with what it changes, and the number of entries of the journal.
 ///
 /// # Errors
 ///
@@ -201,7 +200,7 @@ pub async fn is_due(journals: Journals<'_>) -> Result<bool, Failure> {
 pub async fn recount(
     journals: Journals<'_>,
     rules: &Rules,
-) -> Result<(AccountRecount, u64), Failure> {
+) -> Result<(AccountRecount, Past, u64), Failure> {
     let (mut last, mut entries) = (0, 0);
     read_all(journals, |entry| {
         last = last.max(entry.original);
@@ -209,6 +208,6 @@ pub async fn recount(
     })
     .await?;
     wait_for_receivers(journals.shards).await?;
-    let decided = decide(journals, last, &Decision::Rules(rules)).await?;
-    Ok((decided.1, entries))
+    let (past, recount) = decide(journals, last, &Decision::Rules(rules)).await?;
+    Ok((recount, past, entries))
 }

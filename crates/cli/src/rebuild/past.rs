@@ -541,12 +541,12 @@ impl Reader {
             true => self.links.person(&registered.author, ""),
             false => "",
         };
-        let of_target = home(id_of_member(target));
+        let target_shard = home(id_of_member(target));
         match author {
-            "" => vec![(of_target, receipt(target, ""))],
-            author if home(author) == of_target => vec![(of_target, receipt(target, author))],
+            "" => vec![(target_shard, receipt(target, ""))],
+            author if home(author) == target_shard => vec![(target_shard, receipt(target, author))],
             author => vec![
-                (of_target, receipt(target, "")),
+                (target_shard, receipt(target, "")),
                 (home(author), receipt("", author)),
             ],
         }
@@ -744,11 +744,16 @@ fn receiver_of(activity: &Activity) -> String {
 }
 
 impl Receipts {
+    /// Adds an activity or a receipt.
+    pub fn add(&mut self, entry: Entry) {
+        match &entry.change {
+            Change::Activity(activity) => self.add_activity(&entry, activity),
+            _ => self.add_receipt(entry),
+        }
+    }
+
     /// Adds an activity: its order distinguishes receipts of the same key.
-    pub fn add_activity(&mut self, entry: &Entry) {
-        let Change::Activity(activity) = &entry.change else {
-            return;
-        };
+    fn add_activity(&mut self, entry: &Entry, activity: &Activity) {
         if entry.original > self.past.until {
             return;
         }
@@ -765,8 +770,8 @@ impl Receipts {
         }
     }
 
-    /// Adds an entry of what others received: it may be left out, or be that of another person.
-    pub fn add(&mut self, entry: Entry) {
+    /// Adds a receipt: it may be left out, or be of another person.
+    fn add_receipt(&mut self, entry: Entry) {
         let Change::Receive(receipt) = &entry.change else {
             return;
         };
@@ -785,7 +790,7 @@ impl Receipts {
                 receiver,
             )
         });
-        match key.filter(|key| self.waiting.contains_key(key)) {
+        match key.filter(|key| self.removed.contains_key(key)) {
             Some(key) => self.found.push((key, entry, user)),
             None => self.keep(&entry, user),
         }

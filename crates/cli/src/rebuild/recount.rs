@@ -15,6 +15,7 @@ use super::account::AccountRecount;
 use super::accounts;
 use super::compare::Comparison;
 use super::event::EventRecount;
+use super::past::Past;
 use super::preview::{Preview, PreviewedBoard, Standings};
 use super::purpose::{Purpose, Recount};
 use super::replay::{Replay, format_throughput};
@@ -69,8 +70,9 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
         if print_data_loss(&session, &comparison)? {
             return reject(&mut session).await;
         }
-        let recount = interruptible(decided(&session, args, recount)).await?;
+        let (recount, past) = interruptible(decided(&session, args, recount)).await?;
         session.restart(Purpose::Recount(recount)).await?;
+        session.keep_past(past);
     }
     let options = RunOptions {
         discard: false,
@@ -87,20 +89,21 @@ async fn changes_nothing(session: &Session, args: &RecountArgs) -> Result<bool, 
     Ok(args.accounts && !accounts::is_due(session.journals()).await?)
 }
 
-/// Returns a recount with its decisions about the journal. Prints how many commands it takes.
+/// Returns a recount with its decisions about the journal, and what one of accounts changes. Prints how many commands it
+/// takes.
 async fn decided(
     session: &Session,
     args: &RecountArgs,
     recount: Recount,
-) -> Result<Recount, Failure> {
+) -> Result<(Recount, Option<Past>), Failure> {
     if !args.accounts {
-        return Ok(recount);
+        return Ok((recount, None));
     }
     let rules = match &args.rules {
         Some(file) => rules::read(file, args.environment.as_deref(), &session.settings)?,
         None => rules::defaults(&session.settings)?,
     };
-    let (recount, entries) = accounts::recount(session.journals(), &rules).await?;
+    let (recount, past, entries) = accounts::recount(session.journals(), &rules).await?;
     session.finish_progress();
     let changed = recount.changed.len() as u64;
     Screen::print_error(&format!(
@@ -108,7 +111,7 @@ async fn decided(
         count(changed, "decision"),
         count(entries * ENTRY_COMMANDS, "Redis command")
     ));
-    Ok(Recount::Accounts(recount))
+    Ok((Recount::Accounts(recount), Some(past)))
 }
 
 /// Ends a recount of accounts that are recounted already.
@@ -220,12 +223,16 @@ async fn preview(
     if print_data_loss(&session, &comparison)? {
         return reject(&mut session).await;
     }
-    let recount = match recount {
-        Some(recount) => Some(decided(&session, args, recount).await?),
-        None => None,
+    let (recount, past) = match recount {
+        Some(recount) => {
+            let (recount, past) = decided(&session, args, recount).await?;
+            (Some(recount), past)
+        }
+        None => (None, None),
     };
     session.restart(Purpose::Preview).await?;
     session.set_recount(recount);
+    session.keep_past(past);
     let (mut after, mut entries) = (Standings::default(), 0);
     for (owned, last) in session.shards.iter().zip(last) {
         let mut replay = Replay::resume(&session, owned).await?;

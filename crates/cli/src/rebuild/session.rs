@@ -279,6 +279,11 @@ impl Session {
         }
     }
 
+    /// Keeps the changes of the recount of accounts that this run has decided.
+    pub fn keep_past(&self, past: Option<Past>) {
+        *self.past.borrow_mut() = past.map(Rc::new);
+    }
+
     /// Has the run count the journal again.
     pub fn set_recount(&mut self, recount: Option<Recount>) {
         self.recount = recount;
