@@ -1,6 +1,6 @@
 //! The recount of accounts, as the journal has it: what else counts by it, so that a rebuild needs no rules and decides nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,4 +11,19 @@ pub struct AccountRecount {
     pub until: u64,
     /// The numbers of the activities that count by it and did not, or the reverse.
     pub changed: BTreeSet<u64>,
+    /// For readers of the journal that do not replay it: the number of the entry whose points an entry gives, or takes back
+    /// if it is an undo, where that is not what it says itself; 0 for none. Of a receipt, the entry that names the receiver: a
+    /// registration, or a follow.
+    #[serde(default)]
+    pub sources: BTreeMap<u64, u64>,
+    /// Undos whose source comes later in the journal, because it is of another shard, by their numbers: they follow it.
+    #[serde(default)]
+    pub late: BTreeMap<u64, u64>,
+    /// Receipts that the journal lacks.
+    #[serde(default)]
+    pub receipts: Vec<AddedReceipt>,
 }
+
+/// A receipt that the journal lacks: the number of the entry that it follows, those that [`AccountRecount::sources`] would have
+/// for its points and for its receiver, and -1 if an undo takes it back, else 1.
+pub type AddedReceipt = (u64, u64, u64, i8);

@@ -123,9 +123,9 @@ async fn decide(
     .await?;
     let mut reader = Reader::new(links, until, journals.settings.shards);
     read_all(journals, |entry| reader.add(entry)).await?;
-    let (mut receipts, recount) = reader.decide(decision);
+    let mut receipts = reader.decide(decision);
     read_all(journals, |entry| receipts.add(entry)).await?;
-    Ok((receipts.finish(), recount))
+    Ok(receipts.finish())
 }
 
 /// Waits until others have received their points: their entries follow the activities.

@@ -5,6 +5,8 @@
 //! does not. It also decides activity that was refused, as far as the journal has it (`refused`). It writes an entry of the
 //! journal with the numbers of the entries that are decided otherwise, so a rebuild needs no rules and decides nothing.
 //!
+//! Readers of the journal do not replay it, so the entry also says what each entry gives where that is not what it says itself.
+//!
 //! Entries after the recount stay as they are. An entry before it becomes one of the member, on the member's shard, or none if
 //! it does not count; its receipts are made again.
 
@@ -17,7 +19,7 @@ use activity_rank_core::content::{id_of_member, member};
 use activity_rank_core::shard;
 use activity_rank_store::count::{BoardSet, TimestampSource, Verb};
 
-use super::account::AccountRecount;
+use super::account::{AccountRecount, AddedReceipt};
 use super::journal::{Activity, Change, Entry, Receipt, Registration};
 use super::store::sha1_hex;
 
@@ -94,6 +96,10 @@ struct Decided {
     transfer: Option<Transfer>,
     /// Of an activity that counts: what others receive, as in the active record.
     received: Option<String>,
+    /// The number of the entry whose points it gives or takes back; 0 if it changes nothing.
+    source: u64,
+    /// Whether an undo takes back what its entry says.
+    is_as_written: bool,
 }
 
 /// Points that others receive by an activity, or lose by an undo.
@@ -125,6 +131,7 @@ enum Receiver {
 #[derive(Debug)]
 struct Registered {
     from: i64,
+    entry: u64,
     number: String,
     authorship: String,
     author: String,
@@ -135,12 +142,13 @@ struct Registered {
 struct Registry(HashMap<String, Vec<Registered>>);
 
 impl Registry {
-    fn add(&mut self, from: i64, registration: &Registration) {
+    fn add(&mut self, (from, entry): (i64, u64), registration: &Registration) {
         let mut parts = registration.text.splitn(4, ';').skip(2);
         let authorship = parts.next().unwrap_or_default().to_owned();
         let all = self.0.entry(registration.target.clone()).or_default();
         all.push(Registered {
             from,
+            entry,
             number: registration.number.clone(),
             authorship,
             author: registration.user.clone(),
@@ -170,6 +178,7 @@ pub struct Reader {
 
 /// The standing record of an activity.
 struct Record {
+    entry: u64,
     at: Instant,
     last: Instant,
     points: i64,
@@ -244,6 +253,63 @@ pub struct Receipts {
     waiting: HashMap<ReceiptKey, BTreeSet<(i64, u64, bool)>>,
     /// The receipts of such keys, and their users.
     found: Vec<(ReceiptKey, Entry, String)>,
+    /// What the recount changes.
+    recount: AccountRecount,
+    /// The receipts of users that are made again or left out.
+    gifts: HashMap<Gift, Receipted>,
+}
+
+/// The receipts of a user for one activity and its undo.
+#[derive(Debug, Default)]
+struct Receipted {
+    /// Those that are made again: their points, the activity or undo, and as the recount has them.
+    made: Vec<(i64, u64, AddedReceipt)>,
+    /// Those that are left out: their points, the activity or undo, and the entry.
+    left_out: Vec<(i64, u64, u64)>,
+}
+
+impl Receipted {
+    /// Returns whether the entries that are left out say what is made.
+    fn is_as_written(&self) -> bool {
+        let made = self.made.iter().map(|(points, from, _)| (*points, *from));
+        let left_out = self
+            .left_out
+            .iter()
+            .map(|(points, from, _)| (*points, *from));
+        made.collect::<BTreeSet<_>>() == left_out.collect()
+    }
+}
+
+impl AccountRecount {
+    /// Adds the decision about an item, if it is not that of its entry.
+    fn decide(&mut self, item: &Item, decided: &Decided) {
+        let was_refused = item.activity.refusal.is_some();
+        if decided.is_refused != was_refused {
+            self.changed.insert(item.original);
+        }
+        let is_as_written = match (was_refused, item.activity.verb) {
+            (true, _) => decided.source == 0,
+            (false, Verb::Undo) => decided.is_as_written,
+            (false, _) => decided.source != 0,
+        };
+        let is_late = decided.source > item.original;
+        if is_late {
+            self.late.insert(item.original, decided.source);
+        }
+        if is_late || !is_as_written {
+            let source = if is_late { 0 } else { decided.source };
+            self.sources.insert(item.original, source);
+        }
+    }
+}
+
+/// What a user receives for: action, instant and day of the activity, user.
+type Gift = (String, Instant, Date, String);
+
+/// Returns what a user receives for by a receipt.
+fn gift(receipt: &Receipt, user: &str) -> Option<Gift> {
+    let (action, at) = receipt.activity.clone().filter(|_| !user.is_empty())?;
+    Some((action, at, receipt.boards.date, user.to_owned()))
 }
 
 impl Reader {
@@ -303,7 +369,9 @@ impl Reader {
             Change::Erase { hash, .. } => {
                 self.erased.insert(hash, applied_at);
             }
-            Change::Target(registration) => self.registry.add(applied_at, &registration),
+            Change::Target(registration) => {
+                self.registry.add((applied_at, number), &registration);
+            }
             Change::Moderate { user, frozen, .. } if self.links.persons.contains(&user) => {
                 let changes = self.frozen.entry(user).or_default();
                 changes.push((applied_at, frozen == "1"));
@@ -357,51 +425,41 @@ impl Reader {
         ids.iter().any(is_person)
     }
 
-    /// Decides what counts. Returns the past, and the recount that decides the same.
+    /// Decides what counts.
     #[must_use]
-    pub fn decide(mut self, decision: &Decision<'_>) -> (Receipts, AccountRecount) {
+    pub fn decide(mut self, decision: &Decision<'_>) -> Receipts {
         let mut persons: BTreeMap<String, Vec<Item>> = BTreeMap::new();
         for item in std::mem::take(&mut self.items) {
             let activity = &item.activity;
             let person = self.links.person(&activity.user, &activity.account);
             persons.entry(person.to_owned()).or_default().push(item);
         }
-        let mut past = Past {
-            times: std::mem::take(&mut self.times),
-            ..Past::default()
-        };
-        let (mut removed, mut changed) = (HashMap::new(), BTreeSet::new());
+        let mut receipts = Receipts::default();
+        receipts.past.times = std::mem::take(&mut self.times);
         for (person, mut items) in persons {
             let home = shard::of(&person, self.shards);
             items.sort_by_key(|item| match item.shard == home {
                 true => (item.number, false, item.applied_at, item.number),
                 false => {
-                    let place = past.times.place(home, item.applied_at);
+                    let place = receipts.past.times.place(home, item.applied_at);
                     (place, true, item.applied_at, item.number)
                 }
             });
             let mut done = Done::default();
             for item in items {
                 let decided = self.decide_item(decision, &person, &mut done, &item);
-                if decided.is_refused != item.activity.refusal.is_some() {
-                    changed.insert(item.original);
-                }
-                self.replace((&person, home), item, decided, &mut past, &mut removed);
+                receipts.recount.decide(&item, &decided);
+                self.replace((&person, home), item, decided, &mut receipts);
             }
         }
+        receipts.recount.until = self.until;
+        let past = &mut receipts.past;
         past.until = self.until;
         past.links = self.links;
         past.shards = self.shards;
-        let until = self.until;
-        let receipts = Receipts {
-            past,
-            registry: self.registry,
-            follows: self.follows,
-            removed,
-            waiting: HashMap::new(),
-            found: Vec::new(),
-        };
-        (receipts, AccountRecount { until, changed })
+        receipts.registry = self.registry;
+        receipts.follows = self.follows;
+        receipts
     }
 
     /// Decides whether an activity counts after what the person has done, and what others receive by it.
@@ -430,25 +488,31 @@ impl Reader {
             };
         }
         if activity.verb == Verb::Undo {
-            let transfer = done.undo(activity).map(|record| Transfer {
-                action: activity.rule.action.clone(),
-                at: record.at,
-                date: record.boards.date,
-                is_undo: true,
-                received: record.received,
-                target: member(target_of(activity)),
-            });
+            let Some(record) = done.undo(activity) else {
+                return Decided::default();
+            };
             return Decided {
-                transfer,
+                source: record.entry,
+                is_as_written: activity.undone == Some((record.at, record.points))
+                    && activity.boards == record.boards,
+                transfer: Some(Transfer {
+                    action: activity.rule.action.clone(),
+                    at: record.at,
+                    date: record.boards.date,
+                    is_undo: true,
+                    received: record.received,
+                    target: member(target_of(activity)),
+                }),
                 ..Decided::default()
             };
         }
         let received = self.received(item);
-        done.count(activity, &received);
+        done.count(item, &received);
         Decided {
-            is_refused,
             transfer: transfer_of(activity, activity.at, false, &received),
             received: Some(received),
+            source: item.original,
+            ..Decided::default()
         }
     }
 
@@ -470,8 +534,7 @@ impl Reader {
         (person, home): (&str, u32),
         item: Item,
         decided: Decided,
-        past: &mut Past,
-        removed: &mut HashMap<ReceiptKey, HashSet<u64>>,
+        into: &mut Receipts,
     ) {
         let former = former_transfer(&item.activity);
         let is_same = decided.transfer == former
@@ -480,14 +543,27 @@ impl Reader {
         if is_same && former.is_none() {
             return;
         }
-        past.entries(item.shard, item.number);
+        into.past.entries(item.shard, item.number);
         let mut parts: Vec<(u32, Change)> = Vec::new();
         for key in former.iter().flat_map(|former| former.keys(&self.links)) {
-            removed.entry(key).or_default().insert(item.number);
+            into.removed.entry(key).or_default().insert(item.number);
         }
         let transfers = decided.transfer.iter();
-        let receipts = transfers.flat_map(|transfer| self.receipts(transfer, item.applied_at));
-        parts.extend(receipts.map(|(shard, receipt)| (shard, Change::Receive(receipt))));
+        let receipts = transfers.flat_map(|transfer| {
+            let receipts = self.receipts(transfer, item.applied_at).into_iter();
+            receipts.map(move |receipt| (transfer, receipt))
+        });
+        for (transfer, (shard, receipt, registered)) in receipts {
+            if let Some(gift) = gift(&receipt, &receipt.user) {
+                let receiver = registered.unwrap_or(decided.source);
+                let (from, source) = (item.original, decided.source);
+                let sign = if transfer.is_undo { -1 } else { 1 };
+                let added = (from.max(source), source, receiver, sign);
+                let gifts = into.gifts.entry(gift).or_default();
+                gifts.made.push((receipt.points, from, added));
+            }
+            parts.push((shard, Change::Receive(receipt)));
+        }
         if !decided.is_refused {
             let mut activity = item.activity;
             if !is_same {
@@ -499,12 +575,13 @@ impl Reader {
             parts.push((home, Change::Activity(activity)));
         }
         for (shard, change) in parts {
-            past.add((item.shard, item.number), shard, item.applied_at, change);
+            let from = (item.shard, item.number);
+            into.past.add(from, shard, item.applied_at, change);
         }
     }
 
-    /// Returns the receipts of an transfer, each with its shard.
-    fn receipts(&self, transfer: &Transfer, at: i64) -> Vec<(u32, Receipt)> {
+    /// Returns the receipts of a transfer, each with its shard and the entry of the registration of its target.
+    fn receipts(&self, transfer: &Transfer, at: i64) -> Vec<(u32, Receipt, Option<u64>)> {
         let Some(received) = transfer.parse() else {
             return Vec::new();
         };
@@ -526,7 +603,7 @@ impl Reader {
             let user = self.links.person(&received.receiver, "");
             return match self.was_erased(user, transfer.at) {
                 true => Vec::new(),
-                false => vec![(home(user), receipt("", user))],
+                false => vec![(home(user), receipt("", user), None)],
             };
         }
         let target = received.receiver.as_str();
@@ -542,12 +619,15 @@ impl Reader {
             false => "",
         };
         let target_shard = home(id_of_member(target));
+        let entry = Some(registered.entry);
         match author {
-            "" => vec![(target_shard, receipt(target, ""))],
-            author if home(author) == target_shard => vec![(target_shard, receipt(target, author))],
+            "" => vec![(target_shard, receipt(target, ""), entry)],
+            author if home(author) == target_shard => {
+                vec![(target_shard, receipt(target, author), entry)]
+            }
             author => vec![
-                (target_shard, receipt(target, "")),
-                (home(author), receipt("", author)),
+                (target_shard, receipt(target, ""), entry),
+                (home(author), receipt("", author), entry),
             ],
         }
     }
@@ -600,7 +680,8 @@ impl Done {
     }
 
     /// Records an activity that counts.
-    fn count(&mut self, activity: &Activity, received: &str) {
+    fn count(&mut self, item: &Item, received: &str) {
+        let activity = &item.activity;
         let (action, at, date) = (&activity.rule.action, activity.at, activity.boards.date);
         let key = activity.record.clone();
         if activity.rule.once == Once::Day {
@@ -612,6 +693,7 @@ impl Done {
             self.records.insert(
                 key,
                 Record {
+                    entry: item.original,
                     at,
                     last: at,
                     points: activity.rule.points,
@@ -776,10 +858,15 @@ impl Receipts {
             return;
         };
         // Receipts may come after the last activity that the recount has read.
-        let user = match entry.original <= self.past.until {
+        let (user, source) = match entry.original <= self.past.until {
             true => self.user(receipt, entry.applied_at),
-            false => receipt.user.clone(),
+            false => (receipt.user.clone(), None),
         };
+        // A reader knows who a user is.
+        let is_known = self.past.links.person(&receipt.user, "") == user;
+        if let Some(source) = source.filter(|_| !is_known) {
+            self.recount.sources.insert(entry.original, source);
+        }
         let key = receipt.activity.as_ref().map(|(action, at)| {
             let receiver = receiver(receipt, &user);
             (
@@ -796,22 +883,45 @@ impl Receipts {
         }
     }
 
-    /// Returns the past.
+    /// Returns the past, and the recount that decides the same.
     #[must_use]
-    pub fn finish(mut self) -> Past {
+    pub fn finish(mut self) -> (Past, AccountRecount) {
         let mut found = std::mem::take(&mut self.found);
         found.sort_by_key(|(_, entry, _)| (entry.applied_at, entry.number));
         for (key, entry, user) in found {
             let waiting = self.waiting.get_mut(&key);
             match waiting.and_then(BTreeSet::pop_first) {
-                Some((_, _, true)) => {
+                Some((_, activity, true)) => {
                     self.past.entries(entry.shard, entry.number);
+                    if let Change::Receive(receipt) = &entry.change
+                        && let known = self.past.links.person(&receipt.user, "")
+                        && let Some(gift) = gift(receipt, known)
+                    {
+                        let gifts = self.gifts.entry(gift).or_default();
+                        let left_out = (receipt.points, activity, entry.original);
+                        gifts.left_out.push(left_out);
+                    }
                 }
                 Some(_) | None => self.keep(&entry, user),
             }
         }
         self.past.sort();
-        self.past
+        for gifts in self.gifts.into_values() {
+            let is_as_written = gifts.is_as_written();
+            for (_, _, entry) in gifts.left_out {
+                if is_as_written {
+                    self.recount.sources.remove(&entry);
+                } else {
+                    self.recount.sources.insert(entry, 0);
+                }
+            }
+            if !is_as_written {
+                let made = gifts.made.into_iter().map(|(.., added)| added);
+                self.recount.receipts.extend(made);
+            }
+        }
+        self.recount.receipts.sort_unstable();
+        (self.past, self.recount)
     }
 
     /// Keeps a receipt, of this user.
@@ -854,18 +964,19 @@ impl Receipts {
         }
     }
 
-    /// Returns the user of a receipt: while the author was an account, the member received, who may not be the person.
-    fn user(&mut self, receipt: &Receipt, at: i64) -> String {
+    /// Returns the user of a receipt, and the entry that names it: while the author was an account, the member received, who may
+    /// not be the person.
+    fn user(&mut self, receipt: &Receipt, at: i64) -> (String, Option<u64>) {
         let (links, user) = (&self.past.links, receipt.user.as_str());
         if !links.persons.contains(user) {
-            return user.to_owned();
+            return (user.to_owned(), None);
         }
         let target = [&receipt.target, &receipt.listed];
         let target = target.into_iter().find(|target| !target.is_empty());
         let receiver = match (target, &receipt.activity) {
             (Some(target), _) => {
                 let registered = self.registry.at(target, at);
-                registered.map(|registered| registered.author.clone())
+                registered.map(|registered| (registered.author.clone(), registered.entry))
             }
             (None, Some((action, at))) => {
                 let key = (action.clone(), *at, receipt.points < 0);
@@ -878,15 +989,17 @@ impl Receipts {
                         .cloned();
                     found
                         .filter(|found| follows.remove(found))
-                        .map(|(.., known)| known)
+                        .map(|(_, number, known)| (known, number))
                 })
             }
             (None, None) => None,
         };
-        let receiver = receiver.filter(|receiver| links.persons.contains(receiver));
-        links
-            .person(receiver.as_deref().unwrap_or(user), "")
-            .to_owned()
+        let receiver = receiver.filter(|(receiver, _)| links.persons.contains(receiver));
+        let (receiver, entry) = match &receiver {
+            Some((receiver, entry)) => (receiver.as_str(), Some(*entry)),
+            None => (user, None),
+        };
+        (links.person(receiver, "").to_owned(), entry)
     }
 }
 
