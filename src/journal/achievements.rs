@@ -4,11 +4,13 @@
 //! counts exactly once, whichever processes run at the same time. Window functions apply the rows one by one in their
 //! order, so the steps that members earn do not depend on where a transaction ends.
 //!
-//! Other conditions, or a recount, start the evaluation from the first row. Tallies are deleted then, and earned steps stay.
+//! Other conditions, or a recount, start the evaluation from the first row. Tallies are deleted then, and earned steps stay:
+//! after a recount of accounts, those that `revoke` takes back, and all of members with accounts, only if they are earned again.
 //!
 //! What a moderator awards or withdraws is a row of the journal too. From that row on, activity neither earns nor revokes
 //! the step.
 
+use super::accounts::{PAST, UNTIL, effective};
 use crate::archive::deployment_id;
 use crate::platform::budget::Cost;
 use crate::platform::d1::{Database, Rows, Statement};
@@ -27,13 +29,16 @@ const ROWS: u32 = 2000;
 const END: &str = "9e15";
 
 /// The next rows of the journal. `+` keeps the database from an index that is not in their order.
-const NEXT: &str = "next AS MATERIALIZED (SELECT n, shard, user, entry, entry ->> 'did' AS did FROM journal \
+const RAW: &str = "raw AS MATERIALIZED (SELECT n, shard, user, entry FROM journal \
     WHERE +site = ?1 AND n > (SELECT n FROM achievements_read WHERE site = ?1) ORDER BY n LIMIT ?2)";
+
+/// The members who have or had accounts, by rows of `account`.
+const PERSONS: &str = "SELECT user FROM account UNION SELECT member FROM account";
 
 /// The points of an activity by the rules of the last recount after it that has its action; null for none.
 const RECOUNTED: &str = "(SELECT rule.value ->> 1 FROM journal AS later \
     JOIN json_each(later.entry ->> 'rules', '$.\"' || (next.entry ->> 'action') || '\"') AS rule \
-    WHERE later.site = ?1 AND later.shard = next.shard AND later.n > next.n AND later.entry ->> 'did' = 'rules' \
+    WHERE later.site = ?1 AND later.shard = next.shard AND later.n > next.origin AND later.entry ->> 'did' = 'rules' \
     AND IFNULL(rule.value ->> 0 <= {at}, 1) ORDER BY later.n DESC, rule.key DESC LIMIT 1)";
 
 /// The points that each row gave: an undo takes back what its record gave. An adjustment of an event (`kinds` is `e`) gave nothing
@@ -139,7 +144,11 @@ pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
         values
     };
     let rule = RECOUNTED.replace("{at}", "at");
-    let changes = format!("WITH {NEXT}, {}, {CHANGES}", GAINS.replace("{rule}", &rule));
+    let changes = format!(
+        "WITH {}, next AS MATERIALIZED (SELECT * FROM effective), {}, {CHANGES}",
+        effective(RAW),
+        GAINS.replace("{rule}", &rule)
+    );
     let steps = format!(
         "{changes}, {RUNNING}, {}, {REACHED}, {STEPS}",
         RUNS.replace("{end}", END)
@@ -153,11 +162,24 @@ pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
         Statement::new(&webhooks::insert_earned(with, found), values)
     };
     let mut statements = vec![
+        statement(
+            &format!(
+                "WITH {PAST} UPDATE achievements_earned SET n = -1 WHERE site = ?1 AND hand = 0 \
+                 AND EXISTS (SELECT 1 FROM json_each(?3) AS def, json_each(def.value -> 6) AS given WHERE def.value ->> 0 = achievement \
+                 AND given.value = step AND (def.value ->> 7 OR member IN ({PERSONS}))) AND EXISTS (SELECT 1 FROM achievements_read, past WHERE site = ?1 \
+                 AND version NOT GLOB '* accounts ' || until)"
+            ),
+            3,
+        ),
         // A first evaluation begins: the rows that the journal has already send no messages.
         Statement::new(
-            "INSERT INTO achievements_read (site, version, n, seen, at) SELECT ?1, ?2 || ' ' || IFNULL(MAX(n), 0), 0, \
-             (SELECT IFNULL(MAX(n), 0) FROM journal), ?3 FROM journal WHERE site = ?1 AND entry ->> 'did' = 'rules' \
-             ON CONFLICT DO UPDATE SET version = excluded.version, n = 0 WHERE version <> excluded.version",
+            &format!(
+                "INSERT INTO achievements_read (site, version, n, seen, at) SELECT ?1, ?2 || ' ' || IFNULL(MAX(n), 0) \
+                 || IFNULL(' accounts ' || {UNTIL}, ''), 0, (SELECT IFNULL(MAX(n), 0) FROM journal), ?3 FROM journal \
+                 WHERE site = ?1 AND entry ->> 'did' = 'rules' ON CONFLICT DO UPDATE SET version = excluded.version, n = 0, \
+                 joined = iif(excluded.version GLOB '* accounts *' AND version NOT GLOB '* accounts ' || {UNTIL}, seen, joined) \
+                 WHERE version <> excluded.version"
+            ),
             vec![site(), achievements.version().into(), now.0.into()],
         ),
         statement(
@@ -170,15 +192,16 @@ pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
         // A step that a later row of the same transaction gives again sends no second message.
         let found = "SELECT * FROM (SELECT achievement, member, step, at, MIN(n) AS n, hand FROM step \
              GROUP BY achievement, member, step) \
-             WHERE hand >= 0 AND n > (SELECT seen FROM achievements_read WHERE site = ?1)";
-        statements.push(send(&steps, found));
+             WHERE hand >= 0 AND n > (SELECT iif(member IN ({PERSONS}) AND joined >= n, 0, seen) \
+             FROM achievements_read AS last WHERE last.site = ?1)";
+        statements.push(send(&steps, &found.replace("{PERSONS}", PERSONS)));
     }
     let earned = format!(
         "{steps} INSERT INTO achievements_earned (site, member, achievement, step, at, n, hand) \
          SELECT ?1, member, achievement, step, at, n, hand FROM step WHERE TRUE ORDER BY n \
          ON CONFLICT DO UPDATE SET at = excluded.at, n = excluded.n, hand = excluded.hand \
-         WHERE CASE excluded.hand WHEN 0 THEN hand = 0 AND excluded.n > n \
-         AND achievement IN (SELECT value ->> 0 FROM json_each(?3) WHERE value ->> 7) \
+         WHERE CASE excluded.hand WHEN 0 THEN hand = 0 AND (n < 0 OR excluded.n > n \
+         AND achievement IN (SELECT value ->> 0 FROM json_each(?3) WHERE value ->> 7)) \
          ELSE excluded.hand <> hand AND (hand = 0 OR excluded.n > n) END"
     );
     let tallies = format!(
@@ -201,14 +224,15 @@ pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
         let earned = format!(
             "{anniversaries} INSERT INTO achievements_earned (site, member, achievement, step, at, n) \
              SELECT ?1, member, achievement, step, at, 0 FROM anniversary WHERE TRUE \
-             ON CONFLICT DO UPDATE SET at = excluded.at WHERE excluded.at < at AND hand = 0"
+             ON CONFLICT DO UPDATE SET at = excluded.at, n = 0 WHERE hand = 0 AND (n < 0 OR excluded.at < at)"
         );
         statements.push(statement(&earned, 4));
     }
     if achievements.has_revoked() {
         let revoked = format!(
             "{changes} DELETE FROM achievements_earned WHERE site = ?1 AND (member, achievement) IN \
-             (SELECT member, achievement FROM change WHERE def ->> 7) AND hand = 0 AND n <= (SELECT MAX(n) FROM next) \
+             (SELECT member, achievement FROM change WHERE def ->> 7) AND hand = 0 \
+             AND n BETWEEN 0 AND (SELECT MAX(n) FROM next) \
              AND step > IFNULL((SELECT value FROM achievement_tallies AS tally WHERE tally.site = ?1 \
              AND tally.member = achievements_earned.member \
              AND tally.achievement = achievements_earned.achievement AND day = 0), 0)"
@@ -216,16 +240,21 @@ pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
         statements.push(statement(&revoked, 3));
     }
     let hidden = format!(
-        "WITH {NEXT} INSERT INTO achievement_hidden (site, member, did, hidden, n) \
-         SELECT ?1, user, did, entry ->> 'hidden', MAX(n) FROM next WHERE user <> '' \
+        "WITH {RAW} INSERT INTO achievement_hidden (site, member, did, hidden, n) \
+         SELECT ?1, user, entry ->> 'did' AS did, entry ->> 'hidden', MAX(n) FROM raw WHERE user <> '' \
          AND did IN ('moderate', 'profile') AND entry ->> 'hidden' <> '' GROUP BY user, did \
          ON CONFLICT DO UPDATE SET hidden = excluded.hidden, n = excluded.n WHERE excluded.n > n"
     );
     statements.push(statement(&hidden, 2));
+    let lost = format!(
+        "WITH {RAW} DELETE FROM achievements_earned INDEXED BY achievements_pending WHERE site = ?1 AND n < 0 \
+         AND (SELECT COUNT(*) FROM raw) < ?2"
+    );
+    statements.push(statement(&lost, 2));
     // Rows of other deployments are not read again.
     let position = format!(
-        "WITH {NEXT} UPDATE achievements_read SET n = last, seen = MAX(seen, last), at = MAX(at, ?3) \
-         FROM (SELECT iif(COUNT(*) < ?2, (SELECT IFNULL(MAX(n), 0) FROM journal), MAX(n)) AS last FROM next) \
+        "WITH {RAW} UPDATE achievements_read SET n = last, seen = MAX(seen, last), at = MAX(at, ?3) \
+         FROM (SELECT iif(COUNT(*) < ?2, (SELECT IFNULL(MAX(n), 0) FROM journal), MAX(n)) AS last FROM raw) \
          WHERE site = ?1 RETURNING CAST(n < (SELECT IFNULL(MAX(n), 0) FROM journal) AS TEXT) AS text"
     );
     let values = vec![site(), rows.into(), now.0.into()];
