@@ -1,5 +1,6 @@
 //! Reads what changed a user's points from the journal.
 
+use super::accounts::{UNTIL, effective};
 use super::refusals;
 use crate::archive::deployment_id;
 use crate::platform::d1::{Columns, Database, FromRow, Rows, Statement};
@@ -16,6 +17,26 @@ use serde_json::{Map, Value};
 /// When a change happened, in Unix ms. The index `journal_by_time` has the same expression.
 const AT: &str = "CAST(COALESCE(entry ->> 'at', \
     CASE entry ->> 'did' WHEN 'receive' THEN entry ->> 'changed' END, entry ->> 'now') AS INTEGER)";
+
+/// Whether a row changed points: an undo that found nothing changed no board.
+const CHANGED: &str = "entry ->> 'did' IN ('count', 'undo', 'adjust', 'receive') \
+    AND COALESCE(entry ->> 'applied', entry ->> 'did') <> ''";
+
+/// The users of a person, their rows if the person has several, and those that give receipts which the journal lacks.
+const PERSONS_AND_ROWS: &str = "persons AS MATERIALIZED (SELECT ?2 AS user UNION SELECT user FROM account WHERE member = ?2 \
+    UNION SELECT member FROM account WHERE user = ?2 AND member <> ''), \
+    raw AS MATERIALIZED (SELECT n, shard, user, entry FROM journal WHERE site = ?1 AND user <> '' \
+    AND user IN (SELECT user FROM persons WHERE (SELECT COUNT(*) FROM persons) > 1) UNION \
+    SELECT journal.n, shard, user, entry FROM past, json_each(decided, '$.receipts') AS made \
+    CROSS JOIN journal ON journal.n = made.value ->> 0)";
+
+/// The rows of a user.
+const OWN: &str = "site = ?1 AND user <> '' AND user = ?2";
+
+/// Whether a row undoes a listed one. Numbers do not have the order of several shards.
+const UNDONE: &str = "{later}.entry ->> 'did' = 'undo' AND {later}.entry ->> 'mark' = listed.entry ->> 'mark' \
+    AND {later}.entry ->> 'applied' <> '' AND (CAST({later}.entry ->> 'now' AS INTEGER), {later}.n) \
+    >= (CAST(listed.entry ->> 'now' AS INTEGER), listed.n + (listed.entry ->> 'did' = 'undo'))";
 
 /// An instant before and one after all others, in Unix ms.
 const ALWAYS: (i64, i64) = (-9_000_000_000_000_000, 9_000_000_000_000_000);
@@ -53,6 +74,30 @@ impl Fields {
     }
 }
 
+/// Returns the end of a statement that lists a page of rows, newest first.
+fn range() -> String {
+    format!(
+        "{AT} BETWEEN ?3 AND ?4 AND ({AT} < ?4 OR n < ?5) AND {CHANGED} ORDER BY {AT} DESC, n DESC LIMIT ?6 + 1"
+    )
+}
+
+/// Returns the statement that lists a page after a recount of accounts.
+pub fn recounted(values: Vec<Value>) -> Statement {
+    let (range, undone) = (range(), UNDONE.replace("{later}", "later"));
+    let sql = format!(
+        "WITH {}, own AS MATERIALIZED (SELECT n, entry FROM effective WHERE user = ?2), listed AS (\
+         SELECT * FROM (SELECT n, {AT} AS at, entry FROM journal WHERE (SELECT COUNT(*) FROM persons) = 1 AND {OWN} \
+         AND n NOT IN (SELECT n FROM given WHERE source = 0) AND {range}) \
+         UNION ALL SELECT * FROM (SELECT n, {AT} AS at, entry FROM own WHERE {range}) ORDER BY at DESC, n DESC LIMIT ?6 + 1) \
+         SELECT n, at, entry, EXISTS (SELECT 1 FROM journal AS later WHERE (SELECT COUNT(*) FROM persons) = 1 \
+         AND later.site = ?1 AND later.user <> '' AND later.user = ?2 AND {undone}) \
+         OR EXISTS (SELECT 1 FROM own AS known WHERE {}) AS undone FROM listed",
+        effective(PERSONS_AND_ROWS),
+        UNDONE.replace("{later}", "known"),
+    );
+    Statement::new(&sql, values)
+}
+
 /// Reads a page of a user's changes, newest first.
 ///
 /// # Errors
@@ -74,15 +119,11 @@ pub async fn read_points(
         }
         None => (last, ALWAYS.1, last + 1),
     };
-    // An undo that found nothing changed no board.
+    let undone = UNDONE.replace("{later}", "later");
     let sql = format!(
-        "SELECT n, {AT} AS at, entry, EXISTS (SELECT 1 FROM journal AS later WHERE later.site = ?1 \
-         AND later.user <> '' AND later.user = ?2 AND later.entry ->> 'did' = 'undo' \
-         AND later.entry ->> 'mark' = journal.entry ->> 'mark' AND later.n > journal.n \
-         AND later.entry ->> 'applied' <> '') AS undone FROM journal \
-         WHERE site = ?1 AND user <> '' AND user = ?2 AND {AT} BETWEEN ?3 AND ?4 \
-         AND ({AT} < ?4 OR n < ?5) AND entry ->> 'did' IN ('count', 'undo', 'adjust', 'receive') \
-         AND COALESCE(entry ->> 'applied', entry ->> 'did') <> '' ORDER BY {AT} DESC, n DESC LIMIT ?6 + 1"
+        "SELECT n, {AT} AS at, entry, EXISTS (SELECT 1 FROM journal AS later WHERE later.site = ?1 AND later.user <> '' \
+         AND later.user = ?2 AND {undone}) AS undone FROM journal AS listed WHERE {OWN} AND {range}",
+        range = range(),
     );
     let values = vec![
         deployment_id(config).into(),
@@ -92,17 +133,26 @@ pub async fn read_points(
         before.into(),
         request.limit.into(),
     ];
-    let mut statements = vec![Statement::new(&sql, values)];
+    let recounts = format!("SELECT 'some' AS text WHERE {UNTIL} > 0");
+    let site = vec![deployment_id(config).into()];
+    let mut statements = vec![
+        Statement::new(&sql, values.clone()),
+        Statement::new(&recounts, site),
+    ];
     if request.refused && config.refused_days.is_some() {
         statements.push(refusals::select(config, &request.user, (first, end)));
     }
     let results = journal.run(&statements).await?;
-    let mut rows: Vec<Change> = results.first().map_or(Ok(Vec::new()), Rows::decode)?;
+    let recounts = results.get(1).map_or(Ok(Vec::new()), Rows::texts)?;
+    let mut rows: Vec<Change> = match recounts.is_empty() {
+        true => results.first().map_or(Ok(Vec::new()), Rows::decode)?,
+        false => journal.query(recounted(values)).await?,
+    };
     let more = rows.len() > request.limit as usize;
     rows.truncate(request.limit as usize);
     let oldest = rows.last().filter(|_| more);
     let mut refused = Vec::new();
-    for text in results.get(1).map_or(Ok(Vec::new()), Rows::texts)? {
+    for text in results.get(2).map_or(Ok(Vec::new()), Rows::texts)? {
         let refusal = Refusal::from_json(&text);
         refused.extend(refusal.filter(|refusal| oldest.is_none_or(|row| refusal.at >= row.at)));
     }
