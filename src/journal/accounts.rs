@@ -31,26 +31,28 @@ const GIVEN: &str = "json_set(json_remove(m.entry, '$.gave'), '$.did', iif(m.n =
 
 /// The entries of the table `raw` as the last recount of accounts counts them: `effective`. Entries that do not count are
 /// left out, and receipts that the journal lacks are added. An entry with another source has its points, or takes them back.
-/// `origin` is the entry that has the points.
+/// `n` is in their order, `number` the number of the entry, or one that no entry has, and `origin` that of the entry that has the
+/// points.
 const EFFECTIVE: &str = "found AS (SELECT raw.n, raw.shard, raw.user, raw.entry, raw.entry ->> 'did' AS did, source \
     FROM raw LEFT JOIN given ON given.n = raw.n \
     WHERE IFNULL(source, raw.entry ->> 'did' <> 'refused') <> 0), \
-    sourced AS (SELECT found.n, found.shard, found.user, iif(did = 'refused', iif(found.entry ->> 'undo' = '1', 'undo', 'count'), \
+    sourced AS (SELECT found.n, found.n AS number, found.shard, found.user, iif(did = 'refused', iif(found.entry ->> 'undo' = '1', 'undo', 'count'), \
     did) AS did, iif(did = 'receive' OR source IS NULL, found.entry, (SELECT {given} FROM journal AS m WHERE m.n = source)) AS entry, \
     iif(did = 'receive', found.n, IFNULL(source, found.n)) AS origin, iif(did = 'receive', source, NULL) AS named, \
     found.entry ->> 'account' AS account FROM found UNION ALL \
-    SELECT m.n, found.shard, found.user, 'undo', {given}, m.n, NULL, found.entry ->> 'account' FROM past, \
+    SELECT m.n, found.n, found.shard, found.user, 'undo', {given}, m.n, NULL, found.entry ->> 'account' FROM past, \
     json_each(decided, '$.late') AS late JOIN raw AS m ON m.n = late.value JOIN journal AS found ON found.n = late.key UNION ALL \
-    SELECT raw.n, m.shard, '', 'receive', json_object('did', 'receive', 'now', m.entry ->> 'now', 'action', m.entry ->> 'action', \
-    'changed', m.entry ->> 'at', 'date', m.entry ->> 'date', 'points', CAST((made.value ->> 3) * \
+    SELECT raw.n, 8e15 - (made.value ->> 0), m.shard, '', 'receive', json_object('did', 'receive', 'now', m.entry ->> 'now', 'action', m.entry ->> 'action', \
+    'changed', m.entry ->> 'at', 'date', m.entry ->> 'date', 'target', \
+    (SELECT entry ->> 'target' FROM journal WHERE n = made.value ->> 2), 'points', CAST((made.value ->> 3) * \
     CAST(COALESCE(NULLIF(m.entry ->> 'received', ''), m.entry ->> 'gives') AS INTEGER) AS TEXT)), m.n, \
-    made.value ->> 2, NULL FROM past, json_each(decided, '$.receipts') AS made JOIN raw ON raw.n = made.value ->> 0 \
+    made.value ->> 2, NULL FROM past, json_each(decided, '$.receipts') AS made JOIN raw ON raw.n = MAX(made.value ->> 0, made.value ->> 1) \
     JOIN journal AS m ON m.n = made.value ->> 1), \
     sent AS (SELECT sourced.*, CASE WHEN named IS NOT NULL THEN (SELECT iif(entry ->> 'did' = 'target', user, \
     substr(entry ->> 'mark', length(entry ->> 'action') + 2)) FROM journal WHERE n = named) \
     WHEN account IS NOT NULL THEN IFNULL((SELECT account.user FROM account WHERE account.member = sourced.user \
     AND account.number = sourced.account), sourced.user) ELSE sourced.user END AS sender FROM sourced), \
-    effective AS (SELECT sent.n, shard, did, entry, origin, IFNULL((SELECT member FROM link WHERE link.user = sender \
+    effective AS (SELECT sent.n, number, shard, did, entry, origin, IFNULL((SELECT member FROM link WHERE link.user = sender \
     AND did <> 'adjust' AND sent.n <= (SELECT until FROM past)), sender) AS user FROM sent)";
 
 /// Returns `past` and what follows it, `raw` by this statement, and `effective`.

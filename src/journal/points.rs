@@ -28,7 +28,7 @@ const PERSONS_AND_ROWS: &str = "persons AS MATERIALIZED (SELECT ?2 AS user UNION
     raw AS MATERIALIZED (SELECT n, shard, user, entry FROM journal WHERE site = ?1 AND user <> '' \
     AND user IN (SELECT user FROM persons WHERE (SELECT COUNT(*) FROM persons) > 1) UNION \
     SELECT journal.n, shard, user, entry FROM past, json_each(decided, '$.receipts') AS made \
-    CROSS JOIN journal ON journal.n = made.value ->> 0)";
+    CROSS JOIN journal ON journal.n = MAX(made.value ->> 0, made.value ->> 1))";
 
 /// The rows of a user.
 const OWN: &str = "site = ?1 AND user <> '' AND user = ?2";
@@ -85,7 +85,7 @@ fn range() -> String {
 pub fn recounted(values: Vec<Value>) -> Statement {
     let (range, undone) = (range(), UNDONE.replace("{later}", "later"));
     let sql = format!(
-        "WITH {}, own AS MATERIALIZED (SELECT n, entry FROM effective WHERE user = ?2), listed AS (\
+        "WITH {}, own AS MATERIALIZED (SELECT CAST(number AS INTEGER) AS n, entry FROM effective WHERE user = ?2), listed AS (\
          SELECT * FROM (SELECT n, {AT} AS at, entry FROM journal WHERE (SELECT COUNT(*) FROM persons) = 1 AND {OWN} \
          AND n NOT IN (SELECT n FROM given WHERE source = 0) AND {range}) \
          UNION ALL SELECT * FROM (SELECT n, {AT} AS at, entry FROM own WHERE {range}) ORDER BY at DESC, n DESC LIMIT ?6 + 1) \

@@ -24,6 +24,6 @@ pub struct AccountRecount {
     pub receipts: Vec<AddedReceipt>,
 }
 
-/// A receipt that the journal lacks: the number of the entry that it follows, those that [`AccountRecount::sources`] would have
-/// for its points and for its receiver, and -1 if an undo takes it back, else 1.
+/// A receipt that the journal lacks: the number of the activity or undo, those that [`AccountRecount::sources`] would have for
+/// its points and for its receiver, and -1 if it takes points back, else 1. It follows the later one of the first two.
 pub type AddedReceipt = (u64, u64, u64, i8);

@@ -558,7 +558,7 @@ impl Reader {
                 let receiver = registered.unwrap_or(decided.source);
                 let (from, source) = (item.original, decided.source);
                 let sign = if transfer.is_undo { -1 } else { 1 };
-                let added = (from.max(source), source, receiver, sign);
+                let added = (from, source, receiver, sign);
                 let gifts = into.gifts.entry(gift).or_default();
                 gifts.made.push((receipt.points, from, added));
             }

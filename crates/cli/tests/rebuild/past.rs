@@ -211,12 +211,14 @@ impl JournalApp {
                 points.insert(path, json!([achievement["value"], earned]));
             }
             let path = format!("/v1/users/{user}/points");
-            points.insert(path, json!(self.changes(user).await));
+            for (kind, changes) in self.changes(user).await {
+                points.insert(format!("{path} {kind}"), json!(changes));
+            }
         }
         points
     }
 
-    /// Returns how many changes a user's points had of each kind, how many are undone, and their sum. Adjustments are left out:
+    /// Returns how many changes a user's points had of each kind and target, how many are undone, and their sum. Adjustments are left out:
     /// they stay with whom the audit log names.
     async fn changes(&self, user: &str) -> BTreeMap<String, (u32, u32, f64)> {
         let (mut changes, mut next) = (BTreeMap::new(), String::new());
@@ -225,7 +227,8 @@ impl JournalApp {
             let page = self.api.get(&path).await.assert_status(200).body.clone();
             let entries = page["entries"].as_array().into_iter().flatten();
             for entry in entries.filter(|entry| entry["type"] != "adjustment") {
-                let kind = format!("{} {}", entry["type"], entry["action"]);
+                let fields = [&entry["type"], &entry["action"], &entry["target"]["id"]];
+                let kind = fields.map(Value::to_string).join(" ");
                 let (count, undone, sum) = changes.entry(kind).or_insert((0, 0, 0.0));
                 *count += 1;
                 *undone += u32::from(entry["undone"] == true);
@@ -252,8 +255,9 @@ fn all_users() -> Vec<String> {
 
 #[track_caller]
 fn assert_same(found: &BTreeMap<String, Value>, expected: &BTreeMap<String, Value>) {
-    let differences = expected.iter().filter_map(|(path, expected)| {
-        let found = &found[path];
+    let paths: BTreeSet<&String> = expected.keys().chain(found.keys()).collect();
+    let differences = paths.into_iter().filter_map(|path| {
+        let [found, expected] = [found, expected].map(|all| all.get(path).unwrap_or(&Value::Null));
         (found != expected).then(|| format!("{path}\nexpected {expected}\nfound    {found}"))
     });
     let differences: Vec<String> = differences.collect();
