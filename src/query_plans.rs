@@ -241,6 +241,7 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
     refused(achievements::evaluate(database, &sending, Instant(0)).await);
     refused(achievements::read_member(database, config, ("42", today, Instant(0))).await);
     refused(achievements::read_counts(database, config).await);
+    refused(achievements::count(database, config, "42").await);
     refused(achievements::find_unknown(database, config, &["w2026-11-16"]).await);
     let board = achievements::ClosedBoard {
         id: "w2026-11-16".to_owned(),

@@ -375,6 +375,23 @@ pub async fn read_member(
     journal.texts(Statement::new(sql, values)).await
 }
 
+/// Returns how many achievements a member has.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn count(journal: &Database, config: &Config, member: &str) -> Result<usize, Error> {
+    let sql = "SELECT achievement AS text FROM achievements_earned WHERE site = ?1 AND member = ?2 AND hand >= 0 \
+         AND achievement IN (SELECT value ->> 0 FROM json_each(?3)) GROUP BY achievement";
+    let values = vec![
+        deployment_id(config).into(),
+        member.into(),
+        config.achievements.definitions().into(),
+    ];
+    let earned = journal.texts(Statement::new(sql, values)).await?;
+    Ok(earned.len())
+}
+
 /// Reads the number of members with each step, in the same way. Hidden members are not counted.
 ///
 /// # Errors

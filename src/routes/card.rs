@@ -3,6 +3,8 @@
 use crate::app::RequestContext;
 use crate::archive;
 use crate::cache::response::cached;
+use crate::journal::achievements;
+use crate::log;
 use crate::response::Response;
 use activity_rank_core::card::{Card, CardFormat, CardRequest, Preview};
 use activity_rank_core::error::Error;
@@ -45,6 +47,14 @@ pub async fn preview(context: RequestContext<'_>, user: &str) -> Result<Preview,
 async fn read(context: RequestContext<'_>, request: &CardRequest) -> Result<Card, Error> {
     let card = read_card(context.deployment, request).await?;
     let mut card = card.ok_or_else(|| request.not_found())?;
+    let (config, journal) = (&context.deployment.config, &context.app.bindings.journal);
+    if let (Some(journal), false) = (journal, config.achievements.is_empty()) {
+        let user = request.standings.user.as_str();
+        let count = achievements::count(journal, config, user).await;
+        card.achievements = count
+            .inspect_err(|error| log::failure(context.request, error))
+            .ok();
+    }
     if let (Some(history), Some(archive)) = (&mut card.history, &context.app.bindings.archive) {
         let config = &context.deployment.config;
         history.older = archive::read_points(archive, config, &request.days).await?;

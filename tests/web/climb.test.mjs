@@ -184,6 +184,17 @@ describe('climb', () => {
     assert.ok((await moved(page)).includes('level'))
   })
 
+  it('achievements are counted', async (t) => {
+    await like('a', 1)
+    const before = (page) =>
+      page.route('**/card', async (route) => {
+        const response = await route.fetch()
+        return route.fulfill({ response, json: { ...(await response.json()), achievements: 3 } })
+      })
+    const page = await open(t, 'a', { before })
+    await eventually(() => text(page, 'earned'), '3 achievements')
+  })
+
   it('first points of a day save the streak', async (t) => {
     await like('a', 1, new Date(Date.now() - DAY).toISOString())
     const page = await open(t, 'a', { before: recordMotion })

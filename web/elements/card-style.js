@@ -9,7 +9,7 @@ section { min-block-size: 12.5em }
 [part=head] > :last-child { flex: 1; min-inline-size: 0 }
 [part=head] > :last-child > div { display: flex }
 [part=avatar] { font-size: 1.2em }
-[part=name], [part=level], [part=streak] { min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+[part=name], [part=level], [part=streak], [part=earned] { min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 [part=name] { font-size: 1.125em; font-weight: 600; color: inherit }
 a[part=name] { text-decoration-color: var(--accent); text-underline-offset: .2em }
 [part=rank], [part=score], [part=top], [part=streak] { unicode-bidi: plaintext }

@@ -21,6 +21,7 @@ export class ActivityCard extends reflecting(ATTRIBUTES, common + member + panel
   #name = make('div')
   #level = make('span', { part: 'level' })
   #streak = make('span', { part: 'streak' })
+  #earned = make('span', { part: 'earned' })
   #places = make('ul', { part: 'places', role: 'list' })
   #periods = new Map() // elements of a place, by period
   #panel = new Panel(this, {
@@ -30,7 +31,7 @@ export class ActivityCard extends reflecting(ATTRIBUTES, common + member + panel
         'div',
         { part: 'head' },
         this.#avatar,
-        make('div', {}, this.#name, make('p', { part: 'facts' }, this.#level, this.#streak)),
+        make('div', {}, this.#name, make('p', { part: 'facts' }, this.#level, this.#streak, this.#earned)),
       ),
       this.#places,
     ],
@@ -56,9 +57,8 @@ export class ActivityCard extends reflecting(ATTRIBUTES, common + member + panel
     this.#panel.reload()
   }
 
-  #show({ user, standings, streak }, language) {
-    const { texts } = language
-    const number = (value) => language.number(value)
+  #show({ user, standings, streak, achievements }, language) {
+    const { texts, number } = language
     const short = (value) => (value < COMPACT ? number(value) : language.compact(value))
     const profile = JSON.stringify(user)
     if (this.#profile !== (this.#profile = profile)) {
@@ -70,6 +70,7 @@ export class ActivityCard extends reflecting(ATTRIBUTES, common + member + panel
     this.#streak.hidden = !streak?.longest
     this.#streak.className = streak?.current ? 'lit' : ''
     write(this.#streak, streak ? texts.streak(number(streak.current), number(streak.longest)) : '')
+    write(this.#earned, texts.earned(achievements))
 
     for (const [period, { score, rank, total }] of Object.entries(standings)) {
       const place = this.#placeOf(period)

@@ -37,7 +37,8 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + pane
   #next = make('p', { part: 'next', dir: 'auto' })
   #facts = make('p', { part: 'facts' })
   #movement = make('span', { part: 'movement' })
-  #streak = make('span', { part: 'streak' })
+  #streak = make('span', { part: 'streak', className: 'lit' })
+  #earned = make('span', { part: 'earned' })
   #level = make('span', { part: 'level' })
   #left = make('span', { part: 'left' })
   #share = make('button', { part: 'share', type: 'button' })
@@ -63,7 +64,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + pane
   constructor() {
     super()
     this.#words.append(this.#title, this.#next, this.#facts, this.#share)
-    this.#facts.append(this.#movement, this.#level, this.#streak, this.#left)
+    this.#facts.append(this.#movement, this.#level, this.#streak, this.#earned, this.#left)
     this.#share.onclick = () => this.#sharePicture()
     if (Object.hasOwn(this, 'token')) {
       this.#token = this.token
@@ -93,7 +94,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + pane
   set token(token) {
     this.#token = token
     this.#today?.unwatch(this.#onFacts)
-    this.#today = undefined
+    this.#today = null
     if (this.#standing && this.#language) this.#show(this.#standing, this.#language)
   }
 
@@ -128,8 +129,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + pane
 
   #clear() {
     for (const source of [this.#card, this.#health, this.#today, this.#last]) source?.unwatch(this.#onFacts)
-    this.#card = this.#health = this.#today = this.#last = undefined
-    this.#standing = this.#days = undefined
+    this.#card = this.#health = this.#today = this.#last = this.#standing = this.#days = undefined
     this.#rungs.clear()
     this.#ladder.replaceChildren()
     try {
@@ -155,9 +155,9 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + pane
   }
 
   /** Requests how the period before ended. */
-  #watchLast({ kind, start, timezone: timeZone }) {
+  #watchLast({ kind, start, timezone }) {
     if (kind === 'all') return
-    const date = dateOf(Date.parse(start) - HALF_DAY, timeZone)
+    const date = dateOf(Date.parse(start) - HALF_DAY, timezone)
     this.#last ??= this.#watch(this.#standingUrl(kind, { date }))
   }
 
@@ -167,7 +167,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + pane
   }
 
   #onFacts = () => {
-    if (this.#standing) this.#showFacts(this.#standing, this.#language)
+    if (this.#standing) this.#showFacts()
   }
 
   #show(standing, language) {
@@ -183,7 +183,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + pane
     write(this.#of, texts.of_total(number(total)))
     if (rank) this.#showLadder(around, language)
     else this.#rungs.clear()
-    this.#showFacts(standing, language)
+    this.#showFacts()
     this.#tick()
     write(this.#share, texts.share)
     this.#share.hidden = !rank
@@ -220,19 +220,21 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + pane
   }
 
   /** Shows level, streak, movement, and what to do next. */
-  #showFacts(standing, language) {
+  #showFacts() {
+    const language = this.#language
     const { texts, number } = language
-    const { user, rank, previous_rank, next, around, period, score } = standing
-    const streak = this.#card?.state.data?.streak ?? this.#today?.state.data?.streak
+    const { user, rank, previous_rank, next, around, period, score } = this.#standing
+    const card = this.#card?.state.data
+    const streak = card?.streak ?? this.#today?.state.data?.streak
     const rules = this.#health?.state.data?.configured?.rules ?? {}
-    const [today] = this.#today?.state.data?.days ?? []
-    const sources = [this.#card, this.#health, this.#today, rank ? undefined : this.#last]
+    const used = this.#today?.state.data?.days[0]?.actions ?? {}
+    const sources = [this.#card, this.#health, this.#today, !rank && this.#last]
     const isPending = sources.some((source) => source && !source.state.data && !source.state.failure)
     this.#words.classList.toggle('pending', isPending)
     write(this.#level, user.level?.name ?? '')
     write(this.#streak, streak?.current ? texts.days_streak(streak.current, number(streak.current)) : '')
-    this.#streak.className = 'lit'
-    showMovement(this.#movement, (rank && previous_rank) || undefined, rank, language)
+    write(this.#earned, texts.earned(card?.achievements))
+    showMovement(this.#movement, (rank && previous_rank) || 0, rank, language)
     if (!isPending) {
       if (streak?.current > this.#days) {
         pop(this.#streak)
@@ -241,8 +243,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + pane
       this.#days = streak?.current
     }
 
-    const used = today?.actions ?? {}
-    if (!rank) return this.#showWelcome(period, rules, used, language)
+    if (!rank) return this.#showWelcome(period, rules, used)
     write(this.#title, this.#isOther ? texts[period.kind] : texts.my_place(period.kind))
     const name = ({ user: { id, name = id } }) => name
     const above = next && around.find((entry) => entry.rank === next.rank)
@@ -257,8 +258,8 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + pane
   }
 
   /** Shows a member without points how the board is entered, and how the period before ended. */
-  #showWelcome(period, rules, used, language) {
-    const { texts, number } = language
+  #showWelcome(period, rules, used) {
+    const { texts, number } = this.#language
     const last = this.#last?.state.data
     const risen = last?.previous_rank - last?.rank
     const ended = last?.rank && texts.result(number(last.rank), number(last.total), risen > 0 && number(risen))

@@ -81,6 +81,7 @@ export interface ActivityTexts {
 /** The texts of `<activity-card>`. */
 export interface CardTexts {
   label: string
+  earned(n?: number): string
 }
 
 /** The texts of `<activity-climb>`. */
@@ -94,6 +95,7 @@ export interface ClimbTexts {
   way(action: string): string
   ways: string
   result(rank: string, total: string, risen: string | false): string
+  earned(n?: number): string
   days_streak(days: number, n: string): string
   reached(reached: Reached, number: (value: number) => string): string
   share: string

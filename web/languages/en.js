@@ -39,6 +39,9 @@ export const docs = {
   failed: (reason) => `Could not load the API document: ${reason}.`,
 }
 
+/** @param {number} [n] */
+const earned = (n) => (n ? `${n} achievement${s(n)}` : '')
+
 /** @type {import('../elements/types.d.ts').Texts} */
 export const elements = {
   day: 'Day',
@@ -118,6 +121,7 @@ export const activity = {
 
 /** @type {import('../elements/types.d.ts').CardTexts} */
 export const card = {
+  earned,
   label: 'Member',
 }
 
@@ -133,6 +137,7 @@ export const climb = {
   way: (action) => ACTIONS[action] ?? action,
   ways: 'Any of these puts you on the board.',
   result: (rank, total, risen) => `Last time: #${rank} of ${total}${risen ? `, up ${risen}` : ''}`,
+  earned,
   days_streak: (_days, n) => `${n}-day streak`,
   reached: ({ place, passed, level, streak }, number) =>
     [

@@ -25,6 +25,9 @@ export const docs = {
   failed: (reason) => `无法加载 API 文档：${reason}。`,
 }
 
+/** @param {number} [n] */
+const earned = (n) => (n ? `${n} 项成就` : '')
+
 /** @type {import('../elements/types.d.ts').Texts} */
 export const elements = {
   day: '日榜',
@@ -103,6 +106,7 @@ export const activity = {
 
 /** @type {import('../elements/types.d.ts').CardTexts} */
 export const card = {
+  earned,
   label: '成员',
 }
 
@@ -117,6 +121,7 @@ export const climb = {
   way: (action) => NOUNS[action] ?? action,
   ways: '完成任意一项即可上榜。',
   result: (rank, total, risen) => `上一期：第 ${rank} 名，共 ${total} 人${risen ? `，上升 ${risen} 名` : ''}`,
+  earned,
   days_streak: (_days, n) => `连续活跃 ${n} 天`,
   reached: ({ place, passed, level, streak }, number) =>
     [

@@ -100,6 +100,8 @@ async fn step_is_earned_once_at_its_activity() {
     let path = format!("/v1/users/{user}/achievements");
     assert_eq!(app.read(&path).await, expected);
     assert_eq!(app.members().await, [1, 1]);
+    let card = app.read(&format!("/v1/users/{user}/card")).await;
+    assert_eq!(card["achievements"], 1);
     app.vote(user, &[3, 4]).await;
     assert_eq!(app.minute().await, []);
     assert_eq!(app.progress(user).await, (vec![true, true], json!(5)));

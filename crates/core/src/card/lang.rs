@@ -134,6 +134,14 @@ impl Lang {
         }
     }
 
+    pub(super) fn achievements(self, count: usize) -> String {
+        match (self, count) {
+            (Self::English, 1) => "1 achievement".to_owned(),
+            (Self::English, _) => format!("{count} achievements"),
+            (Self::Chinese, _) => format!("{count} 项成就"),
+        }
+    }
+
     /// Returns the rounding units of long numbers, largest first.
     fn units(self) -> &'static [(u64, &'static str)] {
         match self {

@@ -68,6 +68,8 @@ pub struct Card {
     pub standings: Standings,
     /// The history, where everyone may read it.
     pub history: Option<History>,
+    /// How many achievements the user has; `None` where there are none to earn.
+    pub achievements: Option<usize>,
 }
 
 /// The texts that other sites show with a link to the page of a user.
@@ -88,6 +90,7 @@ struct Facts<'a> {
     /// The periods, shortest first.
     places: Vec<(Period, Place)>,
     streak: Option<Streak>,
+    achievements: Option<usize>,
 }
 
 #[derive(Debug, Serialize)]
@@ -95,6 +98,8 @@ struct View<'a> {
     user: UserView<'a>,
     standings: Object<&'static str, &'a Place>,
     streak: Option<Streak>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    achievements: Option<usize>,
 }
 
 /// The standing of the user on the board of a period.
@@ -247,6 +252,7 @@ impl CardRequest {
             level: all_time.and_then(|steps| config.levels.at(steps)),
             places: places.collect(),
             streak: card.history.as_ref().map(|days| self.days.streak(days)),
+            achievements: card.achievements,
         }
     }
 }
@@ -256,6 +262,11 @@ impl Facts<'_> {
     fn name(&self) -> &str {
         let name = self.profile.and_then(|profile| profile.name.as_deref());
         name.unwrap_or(self.id)
+    }
+
+    /// Returns the number of achievements, if there are any.
+    fn earned(&self) -> Option<usize> {
+        self.achievements.filter(|count| *count > 0)
     }
 
     /// Returns the place of the week, or of the shortest period without boards of weeks.
@@ -297,6 +308,7 @@ impl Facts<'_> {
                     .collect(),
             ),
             streak: self.streak,
+            achievements: self.achievements,
         };
         serde_json::to_string(&view).unwrap_or_default()
     }

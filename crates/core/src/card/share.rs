@@ -42,7 +42,8 @@ pub(super) fn render(facts: &Facts<'_>, look: Look) -> String {
         escaped(&description(facts, lang)),
     );
     text(&mut svg, "t i c", (140, 145), &initials(facts.name()));
-    let has_second_line = facts.level.is_some() || facts.streak.is_some();
+    let has_second_line =
+        facts.level.is_some() || facts.streak.is_some() || facts.earned().is_some();
     let name = fitting(facts.name(), (WIDTH - NAME - MARGIN) * 100 / 60);
     let baseline = if has_second_line { 122 } else { 146 };
     text(&mut svg, "t n", (NAME, baseline), &name);
@@ -55,7 +56,7 @@ pub(super) fn render(facts: &Facts<'_>, look: Look) -> String {
     svg
 }
 
-/// Draws the level and the streak.
+/// Draws the level, the streak and the number of achievements.
 fn second_line(svg: &mut String, facts: &Facts<'_>, look: Look) {
     let mut x = NAME;
     if let Some(level) = facts.level {
@@ -69,7 +70,12 @@ fn second_line(svg: &mut String, facts: &Facts<'_>, look: Look) {
             svg,
             "<path class=\"{class}\" transform=\"translate({x} 148) scale(2)\" d=\"{FLAME}\"/>"
         );
-        text(svg, "m", (x + 40, 176), &look.lang.streak(streak));
+        let streak = look.lang.streak(streak);
+        text(svg, "m", (x + 40, 176), &streak);
+        x += width(&streak) * 32 / 100 + 72;
+    }
+    if let Some(count) = facts.earned() {
+        text(svg, "m", (x, 176), &format!("★ {count}"));
     }
 }
 

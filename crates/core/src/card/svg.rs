@@ -56,7 +56,8 @@ pub(super) fn render(facts: &Facts<'_>, look: Look) -> String {
         HEIGHT - 1,
     );
     text(&mut svg, "t i c", (40, 46), &initials(name));
-    let has_second_line = facts.level.is_some() || facts.streak.is_some();
+    let has_second_line =
+        facts.level.is_some() || facts.streak.is_some() || facts.earned().is_some();
     let name = fitting(name, (WIDTH - NAME - MARGIN) * 100 / BOLD_18);
     text(
         &mut svg,
@@ -84,7 +85,9 @@ pub(super) fn description(facts: &Facts<'_>, lang: Lang) -> String {
     let streak = facts.streak.map(|streak| lang.streak(streak));
     let places = facts.places.iter();
     let places = places.map(|(period, place)| lang.place(*period, place));
-    let all: Vec<String> = level.into_iter().chain(streak).chain(places).collect();
+    let achievements = facts.earned().map(|count| lang.achievements(count));
+    let all = level.into_iter().chain(streak).chain(achievements);
+    let all: Vec<String> = all.chain(places).collect();
     all.join(". ")
 }
 
@@ -121,13 +124,14 @@ pub(super) fn rect(
     );
 }
 
-/// Draws the level and the streak.
+/// Draws the level, the streak and the number of achievements.
 fn second_line(svg: &mut String, facts: &Facts<'_>, lang: Lang) {
     let streak = facts.streak.filter(|streak| streak.longest > 0);
     let streak = streak.map(|streak| (streak.current > 0, lang.streak(streak)));
-    let taken = streak
-        .as_ref()
-        .map_or(0, |(_, text)| width(text) * 13 / 100 + 34);
+    let earned = facts.earned().map(|count| format!("★ {count}"));
+    let length = |text: &str| width(text) * 13 / 100;
+    let taken = streak.as_ref().map_or(0, |(_, text)| length(text) + 34)
+        + earned.as_ref().map_or(0, |text| length(text) + 14);
     let mut x = NAME;
     if let Some(level) = facts.level {
         let name = fitting(
@@ -146,6 +150,10 @@ fn second_line(svg: &mut String, facts: &Facts<'_>, lang: Lang) {
             "<path class=\"{class}\" transform=\"translate({x} 43)\" d=\"{FLAME}\"/>"
         );
         text(svg, "t", (x + 20, 56), &streak);
+        x += length(&streak) + 34;
+    }
+    if let Some(earned) = earned {
+        text(svg, "t", (x, 56), &earned);
     }
 }
 

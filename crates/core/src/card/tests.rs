@@ -53,6 +53,7 @@ fn card(name: Option<&str>, rank: Option<u64>, points: u64, config: &Config) -> 
             recent: vec![vec![like]],
             ..History::default()
         }),
+        achievements: None,
     }
 }
 
@@ -178,6 +179,35 @@ fn card_describes_what_it_shows() {
     ] {
         assert!(texts.contains(&shown), "{shown}: {texts:?}");
     }
+}
+
+#[test]
+fn card_has_the_number_of_achievements() {
+    let config = config("Regular");
+    let with = |achievements| Card {
+        achievements,
+        ..card(Some("Ada"), Some(3), 57, &config)
+    };
+    for (count, lang, star, words) in [
+        (1, "lang=en", "★ 1", "1 achievement. "),
+        (12, "lang=en", "★ 12", "12 achievements. "),
+        (12, "lang=zh-Hans", "★ 12", "12 项成就. "),
+    ] {
+        for format in [CardFormat::Card, CardFormat::Share] {
+            let svg = request(format, lang, &config).render(&with(Some(count)), &config);
+            let (texts, _) = parse(&svg);
+            assert!(texts.contains(&star.to_owned()), "{texts:?}");
+        }
+        let svg = request(CardFormat::Card, lang, &config).render(&with(Some(count)), &config);
+        assert!(svg.contains(words), "{svg}");
+    }
+    for none in [None, Some(0)] {
+        let svg = request(CardFormat::Card, "", &config).render(&with(none), &config);
+        assert!(!svg.contains('★') && !svg.contains("achievement"), "{svg}");
+    }
+    let json = |count| request(CardFormat::Json, "", &config).render(&with(count), &config);
+    assert!(json(Some(0)).ends_with(",\"achievements\":0}"));
+    assert!(!json(None).contains("achievements"));
 }
 
 #[test]

@@ -78,7 +78,11 @@ pub async fn read_card(
         false => None,
     };
     let standings = found.complete(deployment, standings).await?;
-    Ok(Some(Card { standings, history }))
+    Ok(Some(Card {
+        standings,
+        history,
+        achievements: None,
+    }))
 }
 
 /// What the first request has found.

@@ -578,6 +578,8 @@ class Card(TypedDict):
     """One entry for each configured period."""
     streak: Streak | None
     """`null` unless the profile has `public_activity`."""
+    achievements: NotRequired[int]
+    """How many achievements the user has. Absent without achievements, and if the journal is unavailable."""
     stale: NotRequired[Stale]
     as_of: NotRequired[AsOf]
 
