@@ -12,6 +12,7 @@
 //! | 409 | `account-conflict` | why a user cannot be an account of the member | |
 //! | 409 | `author-conflict` | which target has another author | |
 //! | 409 | `event-conflict` | why the event cannot be defined or adjusted like that | |
+//! | 409 | `pause-conflict` | why the user cannot have the pause | |
 //! | 405 | `method-not-allowed` | the allowed methods | |
 //! | 413 | `too-large` | the limit | |
 //! | 415 | `unsupported-media-type` | the supported media type | |
@@ -126,6 +127,8 @@ pub enum Error {
     AuthorConflict(String),
     /// An event cannot be defined like that any more, or beside the others, or adjusted in its state.
     EventConflict(String),
+    /// The user has a pause on some of its days, or too many.
+    PauseConflict(&'static str),
     /// The route does not support the method: the value of `Allow`.
     MethodNotAllowed(String),
     /// The body exceeds a limit.
@@ -206,6 +209,7 @@ impl Error {
             }
             Self::AuthorConflict(_) => (409, "author-conflict", "The target has another author"),
             Self::EventConflict(_) => (409, "event-conflict", "The event does not allow this"),
+            Self::PauseConflict(_) => (409, "pause-conflict", "The pauses do not allow this"),
             Self::MethodNotAllowed(_) => (405, "method-not-allowed", "Method not allowed"),
             Self::TooLarge(_) => (413, "too-large", "The request body is too large"),
             Self::UnsupportedMediaType => (415, "unsupported-media-type", "Unsupported media type"),
@@ -265,6 +269,7 @@ impl Error {
             Self::Unauthenticated(detail)
             | Self::InvalidToken(detail)
             | Self::AccountConflict(detail)
+            | Self::PauseConflict(detail)
             | Self::RateLimited(detail, _) => (*detail).to_owned(),
             Self::MethodNotAllowed(allow) => format!("Allowed methods: {allow}."),
             Self::UnsupportedMediaType => {

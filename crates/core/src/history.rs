@@ -6,10 +6,11 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::moderation::Flags;
 use crate::object::Object;
+use crate::pause::Pauses;
 use crate::profile::Profile;
 use crate::query::Query;
 use crate::score::Points;
-use crate::streak::{Streak, StreakDay, streak_days};
+use crate::streak::{Cover, Streak, StreakDay, streak_days};
 use serde::Serialize;
 
 /// Days of history that are kept, including today.
@@ -45,6 +46,8 @@ pub struct History {
     pub profile: Option<Profile>,
     /// The flags.
     pub flags: Flags,
+    /// The pauses.
+    pub pauses: Pauses,
     /// The totals of each of the last [`DAYS`], today first.
     pub recent: Vec<Vec<ActionTotal>>,
     /// The points of earlier days with points, in smallest steps, the latest first.
@@ -113,9 +116,12 @@ struct View<'a> {
 struct Day<'a> {
     date: String,
     points: Points,
-    /// Whether a freeze covers the day.
+    /// Whether a freeze or a pause covers the day.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     frozen: bool,
+    /// Whether it is a pause.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    paused: bool,
     /// Absent for older days, and with [`Access::Public`].
     #[serde(skip_serializing_if = "Option::is_none")]
     actions: Option<Object<&'a str, ActionView>>,
@@ -205,17 +211,25 @@ impl HistoryRequest {
         days
     }
 
+    /// Returns what covers missed days.
+    fn cover<'a>(&self, history: &'a History) -> Cover<'a> {
+        Cover {
+            freezes: self.freezes,
+            pauses: &history.pauses,
+        }
+    }
+
     /// Returns the streaks of days with these points, today first.
-    fn streak_of(&self, steps: &[i64]) -> Streak {
+    fn streak_of(&self, steps: &[i64], history: &History) -> Streak {
         let kept = self.kept.unsigned_abs() as usize;
         let counted = steps.get(..kept).unwrap_or(steps);
-        Streak::new(counted, self.today, self.freezes)
+        Streak::new(counted, self.today, self.cover(history))
     }
 
     /// Returns the streaks.
     #[must_use]
     pub fn streak(&self, history: &History) -> Streak {
-        self.streak_of(&self.steps(history))
+        self.streak_of(&self.steps(history), history)
     }
 
     /// Returns the years of days with points, the latest first.
@@ -241,7 +255,7 @@ impl HistoryRequest {
     ) -> String {
         let steps = self.steps(history);
         let (first, last) = self.shown;
-        let counted = streak_days(&steps, self.today, self.freezes);
+        let counted = streak_days(&steps, self.today, self.cover(history));
         let days = (0..)
             .zip(steps.iter().zip(&counted))
             .skip(days_between(last, self.today))
@@ -253,6 +267,8 @@ impl HistoryRequest {
                 decimals,
             },
             frozen: *counted == StreakDay::Frozen,
+            paused: *counted == StreakDay::Frozen
+                && history.pauses.contains(self.today.plus(-back)),
             actions: match access {
                 Access::Own => {
                     let day = history.recent.get(back.unsigned_abs() as usize);
@@ -265,7 +281,7 @@ impl HistoryRequest {
             user: UserView::new(&self.user, history.profile.as_ref()),
             timezone: calendar.name(),
             days: days.collect(),
-            streak: self.streak_of(&steps),
+            streak: self.streak_of(&steps, history),
             years: (self.kept > DAYS).then(|| self.years(history)),
         };
         serde_json::to_string(&view).unwrap_or_default()

@@ -9,8 +9,8 @@
 //! 3. [`calendar`]: instants, days and periods of one time zone.
 //! 4. [`score`]: points and order of arrival packed into one exact number.
 //! 5. [`board`]: requests that read boards, the data they read, and the JSON they return.
-//! 6. [`profile`], [`account`], [`history`], [`streak`], [`card`] and [`moderation`]: what is known and shown about one
-//!    user.
+//! 6. [`profile`], [`account`], [`history`], [`streak`], [`pause`], [`card`] and [`moderation`]: what is known and
+//!    shown about one user.
 //! 7. [`achievement`] and [`credential`]: goals beyond a rank; [`stats`] and [`digest`]: the numbers of the site, and the digests of weeks.
 //! 8. [`webhook`]: the messages to webhooks; [`metrics`]: the format of metrics.
 //! 9. [`token`] and [`caller`]: who sends a request, and what that caller may do.
@@ -40,6 +40,7 @@ pub mod metrics;
 pub mod moderation;
 pub mod object;
 pub mod path;
+pub mod pause;
 pub mod point_changes;
 pub mod profile;
 pub mod query;

@@ -1,14 +1,16 @@
-//! Streaks: days, and weeks, with points in a row, and the missed days that freezes cover.
+//! Streaks: days, and weeks, with points in a row, and the missed days that freezes and pauses cover.
 //!
 //! `STREAK_FREEZES` is the number of missed days that a calendar month may have within a streak. A gap, that is the missed
-//! days between two days with points, is frozen if each of its days has a freeze of its month left; the gaps before it
-//! come first. Other gaps use no freeze and end the streak. The missed days before today are such a gap too, so they are
-//! frozen until a freeze is missing. Today is not missed yet.
+//! days between two days with points, is frozen if each of its days is in a pause or has a freeze of its month left; the
+//! gaps before it come first. Other gaps use no freeze and end the streak. The missed days before today are such a gap too,
+//! so they are frozen until a freeze is missing. Today is not missed yet.
+//!
+//! Weeks are ISO weeks with points on at least one day. A run of weeks goes on from one to the next, and over weeks whose
+//! days are all frozen.
 
 use crate::calendar::Date;
+use crate::pause::Pauses;
 use serde::Serialize;
-use std::iter;
-use std::ops::Range;
 
 /// The streaks of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -30,101 +32,192 @@ pub struct Run {
     pub longest: usize,
 }
 
-/// How a day, or a week, counts.
+/// How a day counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreakDay {
     /// It has points: it makes the streak longer.
     Active,
-    /// It has no points, and a freeze covers it: the streak stays.
+    /// It has no points, and a freeze or a pause covers it: the streak stays.
     Frozen,
     /// It has no points: the streak ends, unless it is today.
     Missed,
 }
 
+/// What a streak counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreakUnit {
+    /// Days.
+    Day,
+    /// ISO weeks.
+    Week,
+}
+
+/// What covers missed days.
+#[derive(Clone, Copy, Debug)]
+pub struct Cover<'a> {
+    /// The freezes of each month.
+    pub freezes: u32,
+    /// The pauses of the user.
+    pub pauses: &'a Pauses,
+}
+
+impl StreakUnit {
+    /// Returns the number of the day or week that contains a day.
+    fn number(self, day: Date) -> i32 {
+        match self {
+            Self::Day => day.number(),
+            // 1970-01-01 was a Thursday.
+            Self::Week => (day.number() + 3).div_euclid(7),
+        }
+    }
+}
+
 impl Streak {
-    /// Returns the streaks of days with these points, today first, with `freezes` in each month.
+    /// Returns the streaks of days with these points, today first.
     #[must_use]
-    pub fn new(steps: &[i64], today: Date, freezes: u32) -> Self {
-        let days = streak_days(steps, today, freezes);
-        let Run { current, longest } = Run::new(&days);
-        let begun = usize::try_from(today.weekday() + 1).unwrap_or(1);
-        let (this_week, earlier) = days.split_at(begun.min(days.len()));
-        let weeks = iter::once(this_week).chain(earlier.chunks(7)).map(|week| {
-            if week.contains(&StreakDay::Active) {
-                StreakDay::Active
-            } else if week.contains(&StreakDay::Missed) {
-                StreakDay::Missed
-            } else {
-                StreakDay::Frozen
-            }
-        });
+    pub fn new(steps: &[i64], today: Date, cover: Cover<'_>) -> Self {
+        let run = |unit| Run::new(active_days(steps, today), today, unit, cover);
+        let Run { current, longest } = run(StreakUnit::Day);
         Self {
             current,
             longest,
-            weeks: Run::new(&weeks.collect::<Vec<_>>()),
+            weeks: run(StreakUnit::Week),
         }
     }
 }
 
 impl Run {
-    /// Returns the runs of days or weeks, the current one first.
-    fn new(days: &[StreakDay]) -> Self {
-        let active = |days: &[StreakDay]| {
-            let active = days.iter().filter(|day| **day == StreakDay::Active);
-            active.count()
-        };
-        let is_missed = |day: &StreakDay| *day == StreakDay::Missed;
-        let mut runs = days.split(is_missed).map(active);
-        let ending_now = runs.next().unwrap_or(0);
-        let ending_before = runs.next().unwrap_or(0);
-        let has_begun = days.first().is_some_and(|day| !is_missed(day));
-        Self {
-            current: if has_begun { ending_now } else { ending_before },
-            longest: runs.fold(ending_now.max(ending_before), usize::max),
+    /// Returns the runs of days with points, which ascend until today.
+    #[must_use]
+    pub fn new(
+        days: impl Iterator<Item = Date>,
+        today: Date,
+        unit: StreakUnit,
+        cover: Cover<'_>,
+    ) -> Self {
+        let (mut walk, mut longest) = (Walk::new(unit, cover), 0);
+        for day in days {
+            walk.step(day);
+            longest = longest.max(walk.length);
         }
+        let current = if walk.goes_on(today) { walk.length } else { 0 };
+        Self { current, longest }
     }
 }
 
-/// Returns how days with these points count, today first, with `freezes` in each month.
+/// Returns the length of the run around a day, one of days with points, which ascend. It does not depend on today.
 #[must_use]
-pub fn streak_days(steps: &[i64], today: Date, freezes: u32) -> Vec<StreakDay> {
+pub fn length_around(
+    day: Date,
+    days: impl Iterator<Item = Date>,
+    unit: StreakUnit,
+    cover: Cover<'_>,
+) -> usize {
+    let (mut walk, mut length, mut has_passed) = (Walk::new(unit, cover), 0, false);
+    for next in days {
+        if !walk.step(next) && has_passed {
+            break;
+        }
+        has_passed |= next == day;
+        length = walk.length;
+    }
+    length
+}
+
+/// Follows days with points in their order.
+struct Walk<'a> {
+    unit: StreakUnit,
+    cover: Cover<'a>,
+    /// A month, and the freezes of it that gaps so far use.
+    used: ((i32, u32), u32),
+    /// The last day.
+    last: Option<Date>,
+    /// The length of the run until then.
+    length: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn new(unit: StreakUnit, cover: Cover<'a>) -> Self {
+        Self {
+            unit,
+            cover,
+            used: ((0, 0), 0),
+            last: None,
+            length: 0,
+        }
+    }
+
+    /// Goes to the next day with points. Returns whether the run goes on.
+    fn step(&mut self, day: Date) -> bool {
+        let goes_on = self.goes_on(day);
+        if !goes_on {
+            self.length = 0;
+        }
+        let is_same = |last| self.unit.number(last) == self.unit.number(day);
+        if !goes_on || !self.last.is_some_and(is_same) {
+            self.length += 1;
+        }
+        self.last = Some(day);
+        goes_on
+    }
+
+    /// Returns whether the run goes on until a day, and uses the freezes of the gap before it then.
+    fn goes_on(&mut self, day: Date) -> bool {
+        let Some(last) = self.last else {
+            return true;
+        };
+        self.covers(last, day) || self.unit.number(day) - self.unit.number(last) <= 1
+    }
+
+    /// Returns whether freezes and pauses cover the days between two days, and uses the freezes then.
+    fn covers(&mut self, last: Date, next: Date) -> bool {
+        let (mut used, mut day) = (self.used, last.next());
+        while day < next {
+            if !self.cover.pauses.contains(day) {
+                let (year, month, _) = day.civil();
+                if used.0 != (year, month) {
+                    used = ((year, month), 0);
+                }
+                used.1 += 1;
+                if used.1 > self.cover.freezes {
+                    return false;
+                }
+            }
+            day = day.next();
+        }
+        self.used = used;
+        true
+    }
+}
+
+/// Returns how days with these points count, today first.
+#[must_use]
+pub fn streak_days(steps: &[i64], today: Date, cover: Cover<'_>) -> Vec<StreakDay> {
     let state = |steps: &i64| match *steps > 0 {
         true => StreakDay::Active,
         false => StreakDay::Missed,
     };
     let mut days: Vec<StreakDay> = steps.iter().map(state).collect();
-    // A month and its freezes that gaps so far use, without and with the gap that begins after `active`.
-    let (mut used, mut with_gap) = (((0, 0), 0), ((0, 0), 0));
-    // The last day with points; `None` if the gap after it has too few freezes, and before all days with points.
-    let mut active = None;
-    for (back, steps) in steps.iter().enumerate().skip(1).rev() {
-        if *steps > 0 {
-            if let Some(active) = active.replace(back) {
-                freeze(&mut days, back + 1..active);
-                used = with_gap;
-            }
-            with_gap = used;
-        } else if active.is_some() {
-            let date = today.plus(-i32::try_from(back).unwrap_or(0));
-            let (year, month, _) = date.civil();
-            if with_gap.0 != (year, month) {
-                with_gap = ((year, month), 0);
-            }
-            with_gap.1 += 1;
-            active = active.filter(|_| with_gap.1 <= freezes);
+    let back = |day| usize::try_from(today.days_since(day)).unwrap_or(0);
+    let mut walk = Walk::new(StreakUnit::Day, cover);
+    for day in active_days(steps, today).chain([today]) {
+        let last = walk.last;
+        if walk.step(day)
+            && let Some(last) = last
+            && let Some(gap) = days.get_mut(back(day) + 1..back(last))
+        {
+            gap.fill(StreakDay::Frozen);
         }
-    }
-    if let Some(active) = active {
-        freeze(&mut days, 1..active);
     }
     days
 }
 
-/// Freezes the days of a gap.
-fn freeze(days: &mut [StreakDay], gap: Range<usize>) {
-    if let Some(gap) = days.get_mut(gap) {
-        gap.fill(StreakDay::Frozen);
-    }
+/// Returns the days with points in their order, of points by day, today first.
+fn active_days(steps: &[i64], today: Date) -> impl Iterator<Item = Date> {
+    let active = steps.iter().enumerate().filter(|(_, steps)| **steps > 0);
+    active
+        .rev()
+        .map(move |(back, _)| today.plus(-i32::try_from(back).unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -156,11 +249,19 @@ mod tests {
         Date::parse(text).unwrap()
     }
 
+    /// Covers no day by a pause.
+    fn freezes(freezes: u32) -> Cover<'static> {
+        let pauses = &NO_PAUSES;
+        Cover { freezes, pauses }
+    }
+
+    static NO_PAUSES: Pauses = Pauses::NONE;
+
     /// The month begins in the middle of each text.
     #[test]
     fn gap_needs_a_freeze_for_each_day() {
         let today = date("2026-11-05");
-        for (freezes, days, frozen, current, longest) in [
+        for (number, days, frozen, current, longest) in [
             (0, "--xx-xx-xx", "--xx-xx-xx", 2, 2),
             (1, "--xx-xx-xx", "--xxfxxfxx", 6, 6),
             (1, "-----x-x-x", "-----xfx-x", 1, 2),
@@ -179,8 +280,9 @@ mod tests {
             (31, "x---------", "xffffffff-", 1, 1),
         ] {
             let steps = steps(days);
-            assert_eq!(text(&streak_days(&steps, today, freezes)), frozen, "{days}");
-            let streak = Streak::new(&steps, today, freezes);
+            let cover = freezes(number);
+            assert_eq!(text(&streak_days(&steps, today, cover)), frozen, "{days}");
+            let streak = Streak::new(&steps, today, cover);
             assert_eq!(
                 (streak.current, streak.longest),
                 (current, longest),
@@ -202,11 +304,11 @@ mod tests {
         ] {
             let steps = steps(&days.replace(' ', ""));
             let weeks = Run { current, longest };
-            assert_eq!(Streak::new(&steps, today, 0).weeks, weeks, "{days}");
+            assert_eq!(Streak::new(&steps, today, freezes(0)).weeks, weeks, "{days}");
         }
         // A week of frozen days.
         let steps = steps("xxxxxxx-------x----");
-        let weeks = |freezes| Streak::new(&steps, today, freezes).weeks;
+        let weeks = |number| Streak::new(&steps, today, freezes(number)).weeks;
         assert_eq!(
             weeks(0),
             Run {
@@ -223,8 +325,33 @@ mod tests {
         );
     }
 
+    /// The pause is from 2026-11-01 to 2026-11-03.
+    #[test]
+    fn pause_uses_no_freeze() {
+        let pauses = &Pauses::parse("2026-11-01/2026-11-03");
+        for (today, freezes, days, frozen, current, longest) in [
+            ("2026-11-05", 0, "---x---x-", "---xfffx-", 2, 2),
+            // A day of October is missed too.
+            ("2026-11-05", 0, "--x----x-", "--x----x-", 1, 1),
+            ("2026-11-05", 1, "--x----x-", "--xffffx-", 2, 2),
+            ("2026-11-05", 0, "---x----x", "---x----x", 1, 1),
+            ("2026-11-05", 1, "---x----x", "---xffffx", 2, 2),
+            // Activity in a pause counts.
+            ("2026-11-03", 0, "-xxx-x-", "-xxxfx-", 4, 4),
+            ("2026-11-03", 0, "-xxx---", "-xxxff-", 3, 3),
+            ("2026-11-05", 0, "-xxx-----", "-xxx-----", 0, 3),
+        ] {
+            let steps = steps(days);
+            let (today, cover) = (date(today), Cover { freezes, pauses });
+            assert_eq!(text(&streak_days(&steps, today, cover)), frozen, "{days}");
+            let streak = Streak::new(&steps, today, cover);
+            let found = (streak.current, streak.longest);
+            assert_eq!(found, (current, longest), "{days}");
+        }
+    }
+
     /// Returns the frozen days by the rule: the gaps in order, each with the freezes that earlier ones left.
-    fn frozen(steps: &[i64], today: Date, freezes: u32) -> Vec<Date> {
+    fn frozen(steps: &[i64], today: Date, Cover { freezes, pauses }: Cover<'_>) -> Vec<Date> {
         let last = today.plus(1 - steps.len() as i32);
         let is_active = |date: Date| steps[today.days_since(date) as usize] > 0;
         let all: Vec<Date> = (0..steps.len() as i32).map(|day| last.plus(day)).collect();
@@ -238,7 +365,7 @@ mod tests {
                 .filter(|day| *day > start && *day < end)
                 .collect();
             let mut with_gap = used.clone();
-            for day in &gap {
+            for day in gap.iter().filter(|day| !pauses.contains(**day)) {
                 *with_gap.entry(Period::Month.id(*day)).or_default() += 1;
             }
             if with_gap.values().all(|used| *used <= freezes) {
@@ -270,16 +397,23 @@ mod tests {
             days in prop::collection::vec(prop::bool::weighted(0.7), 1..400),
             today in 20_000..21_000,
             freezes in 0u32..=9,
+            paused in prop::collection::vec((0..400, 0..20), 0..4),
         ) {
             let steps: Vec<i64> = days.iter().map(|day| i64::from(*day)).collect();
             let today = Date::numbered(today).unwrap();
-            let expected = frozen(&steps, today, freezes);
-            let found = streak_days(&steps, today, freezes);
+            let pauses = paused.into_iter().map(|(back, days): (i32, i32)| {
+                let from = today.plus(-back);
+                format!("{from}/{}", from.plus(days))
+            });
+            let pauses = &Pauses::parse(&pauses.collect::<Vec<_>>().join(","));
+            let cover = Cover { freezes, pauses };
+            let expected = frozen(&steps, today, cover);
+            let found = streak_days(&steps, today, cover);
             let dates = (0..).zip(&found).filter(|(_, day)| **day == StreakDay::Frozen);
             let mut dates: Vec<Date> = dates.map(|(back, _)| today.plus(-back)).collect();
             dates.reverse();
             prop_assert_eq!(&dates, &expected);
-            let streak = Streak::new(&steps, today, freezes);
+            let streak = Streak::new(&steps, today, cover);
             prop_assert_eq!((streak.current, streak.longest), simulated(&steps, today, &expected));
             // A calendar of weeks is a calendar of days of the weeks' numbers.
             let week = |back: usize| (today.plus(-(back as i32)).number() + 3).div_euclid(7);
@@ -295,6 +429,21 @@ mod tests {
                 longest = longest.max(current);
             }
             prop_assert_eq!(streak.weeks, Run { current, longest });
+            // Around a day, a run goes on in both directions until the first day or week that is missed.
+            let around = |unit, day| length_around(day, active_days(&steps, today), unit, cover);
+            for back in (0..days.len()).filter(|back| days[*back]) {
+                let is_missed = |other: &usize| found[*other] == StreakDay::Missed;
+                let last = (0..back).rev().find(is_missed).map_or(0, |other| other + 1);
+                let first = (back..days.len()).find(is_missed).unwrap_or(days.len());
+                let length = (last..first).filter(|other| days[*other]).count();
+                prop_assert_eq!(around(StreakUnit::Day, today.plus(-(back as i32))), length);
+                let is_missed = |number: &i32| !active.contains(number) && missed.contains(number);
+                let first = (week(days.len() - 1)..=week(back)).rev().find(is_missed).unwrap_or(i32::MIN);
+                let last = (week(back)..=week(0)).find(is_missed).unwrap_or(i32::MAX);
+                let mut weeks: Vec<i32> = active.iter().copied().filter(|week| (first..last).contains(week)).collect();
+                weeks.dedup();
+                prop_assert_eq!(around(StreakUnit::Week, today.plus(-(back as i32))), weeks.len());
+            }
         }
     }
 }
