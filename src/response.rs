@@ -162,6 +162,7 @@ impl Response {
             | Error::NotFound(_)
             | Error::AccountOf(_)
             | Error::AccountConflict(_)
+            | Error::PauseConflict(_)
             | Error::AuthorConflict(_)
             | Error::EventConflict(_)
             | Error::TooLarge(_)

@@ -9,6 +9,9 @@
 //!
 //! What a moderator awards or withdraws is a row of the journal too. From that row on, activity neither earns nor revokes
 //! the step.
+//!
+//! Runs of streaks are computed before the transaction, see [`streaks`]. The transaction changes nothing if another one has
+//! advanced in between.
 
 use super::accounts::{PAST, UNTIL, effective};
 use crate::archive::deployment_id;
@@ -19,18 +22,19 @@ use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::config::{ACHIEVEMENT_EARNED, Config, PLACE};
 use activity_rank_core::error::Error;
 
-/// The cost of [`evaluate`].
-pub const COST: Cost = Cost::new(1, 10);
+/// The cost of [`evaluate`], with streaks and everything else.
+pub const COST: Cost = Cost::new(2, 11);
 
 /// The most rows of the journal that one transaction evaluates.
 const ROWS: u32 = 2000;
 
-/// After the last instant and the last row, as a number.
-const END: &str = "9e15";
+/// Whether the position is the one for which streaks were computed, if they were.
+const SEEN: &str = "IFNULL(?2 ->> 'seen' = n || ' ' || version, TRUE)";
 
 /// The next rows of the journal. `+` keeps the database from an index that is not in their order.
 const RAW: &str = "raw AS MATERIALIZED (SELECT n, shard, user, entry FROM journal \
-    WHERE +site = ?1 AND n > (SELECT n FROM achievements_read WHERE site = ?1) ORDER BY n LIMIT ?2)";
+    WHERE +site = ?1 AND n > (SELECT n FROM achievements_read WHERE site = ?1 AND {seen}) ORDER BY n \
+    LIMIT ?2 ->> 'rows')";
 
 /// The members who have or had accounts, by rows of `account`.
 const PERSONS: &str = "SELECT user FROM account UNION SELECT member FROM account";
@@ -59,7 +63,7 @@ const GAINS: &str = "gain AS MATERIALIZED (SELECT n, user, did, action, at, days
 
 /// The changes of tallies by each row.
 const CHANGES: &str = "change AS MATERIALIZED (SELECT achievement, kind, def, user AS member, n, at, \
-    CASE kind WHEN 'days' THEN days WHEN 'weeks' THEN days / 7 ELSE 0 END AS day, \
+    iif(kind IN ('days', 'weeks'), days, 0) AS day, \
     CASE kind WHEN 'count' THEN sign WHEN 'place' THEN 1 WHEN 'since' THEN at ELSE points END AS delta FROM gain \
     JOIN (SELECT value AS def, value ->> 0 AS achievement, \
     iif(value ->> 1 GLOB 'since-*', 'since', value ->> 1) AS kind FROM json_each(?3)) \
@@ -78,30 +82,12 @@ const RUNNING: &str = "running AS MATERIALIZED (SELECT *, LAG(after, 1, base) OV
     AS sum FROM change LEFT JOIN achievement_tallies AS tally ON tally.site = ?1 AND tally.member = change.member \
     AND tally.achievement = change.achievement AND tally.day = change.day WHERE kind <> 'since')))";
 
-/// Each day or week of a streak that a row has given its first points, and the length of the run of days around it at
-/// that row. `life` has the days with points: from one row on, and until another.
-const RUNS: &str = "begun AS (SELECT *, def ->> '$[6][#-1]' AS longest FROM running WHERE kind IN ('days', 'weeks') \
-    AND before <= 0 AND after > 0), \
-    life AS MATERIALIZED (SELECT * FROM (SELECT achievement, member, day, n AS since, LEAD(n, 1, {end}) OVER \
-    (PARTITION BY achievement, member, day ORDER BY n) AS until, after AS value FROM running \
-    WHERE kind IN ('days', 'weeks')) WHERE value > 0 UNION ALL SELECT tally.achievement, tally.member, tally.day, 0, \
-    IFNULL(MIN(running.n), {end}), tally.value FROM (SELECT achievement, member, MIN(day - longest) AS first, \
-    MAX(day + longest) AS last FROM begun GROUP BY achievement, member) AS near \
-    CROSS JOIN achievement_tallies AS tally ON tally.site = ?1 AND tally.member = near.member \
-    AND tally.achievement = near.achievement AND tally.day BETWEEN first AND last AND tally.value > 0 \
-    LEFT JOIN running ON running.achievement = tally.achievement AND running.member = tally.member \
-    AND running.day = tally.day GROUP BY tally.achievement, tally.member, tally.day), \
-    run AS (SELECT achievement, member, def, n, at, COUNT(*) AS length FROM (SELECT begun.*, life.day AS other, \
-    life.day - ROW_NUMBER() OVER (PARTITION BY begun.achievement, begun.n ORDER BY life.day) AS island \
-    FROM begun JOIN life ON life.achievement = begun.achievement AND life.member = begun.member \
-    AND life.since <= begun.n AND begun.n < life.until AND life.day BETWEEN begun.day - longest AND begun.day + longest) \
-    GROUP BY achievement, n, island HAVING MAX(day = other))";
-
 /// The steps that the next rows reach.
-const REACHED: &str = "reached AS (SELECT achievement, member, step.value AS step, at, n, def FROM running \
+const REACHED: &str = "reached AS (SELECT achievement, member, step.value AS step, at, n FROM running \
     JOIN json_each(def -> 6) AS step ON before < step.value AND step.value <= after \
     WHERE kind NOT IN ('days', 'weeks') UNION ALL \
-    SELECT achievement, member, step.value, at, n, def FROM run JOIN json_each(def -> 6) AS step ON step.value <= length)";
+    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?2, '$.reached') \
+    WHERE EXISTS (SELECT 1 FROM next))";
 
 /// The steps that the next rows give or take: `hand` is 1 if a moderator awards the step, -1 if one withdraws it, else 0.
 const STEPS: &str = "step AS MATERIALIZED (SELECT achievement, member, step, at, n, 0 AS hand FROM reached UNION ALL \
@@ -113,7 +99,7 @@ const STEPS: &str = "step AS MATERIALIZED (SELECT achievement, member, step, at,
 const ANNIVERSARIES: &str = "wanted AS (SELECT def.value ->> 0 AS achievement, step.value AS step, \
     step.value || ' ' || substr(def.value ->> 1, 7) AS age FROM json_each(?3) AS def, json_each(def.value -> 6) AS step \
     WHERE def.value ->> 1 GLOB 'since-*'), \
-    due AS (SELECT wanted.*, member, value FROM wanted CROSS JOIN achievements_read AS last ON last.site = ?1 \
+    due AS (SELECT wanted.*, member, value FROM wanted CROSS JOIN achievements_read AS last ON last.site = ?1 AND {seen} \
     CROSS JOIN achievement_tallies AS tally ON tally.site = ?1 AND tally.achievement = wanted.achievement AND day = -1 \
     AND value > strftime('%s', last.at / 1000, 'unixepoch', '-' || age, iif(age GLOB '*years', '-1 days', '-0 days')) * 1000 \
     AND value <= (strftime('%s', ?4 / 1000, 'unixepoch', '-' || age) + 1) * 1000 \
@@ -128,48 +114,19 @@ const FIRST: &str = "(SELECT n FROM journal WHERE site = ?1 AND user <> '' AND u
     AND entry ->> 'did' = 'count' ORDER BY CAST(COALESCE(entry ->> 'at', \
     CASE entry ->> 'did' WHEN 'receive' THEN entry ->> 'changed' END, entry ->> 'now') AS INTEGER), n LIMIT 1)";
 
-/// Returns the statements that evaluate so many rows. The last one returns whether there are more.
+/// Returns the statements that start the evaluation from the first row if a condition has changed.
 #[must_use]
-pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
-    let achievements = &config.achievements;
-    let definitions = achievements.definitions();
-    let values = |count: usize| {
-        let mut values = vec![
-            deployment_id(config).into(),
-            rows.into(),
-            definitions.as_str().into(),
-            now.0.into(),
-        ];
-        values.truncate(count);
-        values
-    };
-    let rule = RECOUNTED.replace("{at}", "at");
-    let changes = format!(
-        "WITH {}, next AS MATERIALIZED (SELECT * FROM effective), {}, {CHANGES}",
-        effective(RAW),
-        GAINS.replace("{rule}", &rule)
-    );
-    let steps = format!(
-        "{changes}, {RUNNING}, {}, {REACHED}, {STEPS}",
-        RUNS.replace("{end}", END)
-    );
-    let statement = |sql: &str, count: usize| Statement::new(sql, values(count));
+pub fn restart(config: &Config, now: Instant) -> Vec<Statement> {
     let site = || deployment_id(config).into();
-    let sends = config.webhooks.want(ACHIEVEMENT_EARNED);
-    let send = |with: &str, found: &str| {
-        let mut values = values(4);
-        values.extend(webhooks::values_of_earned(config));
-        Statement::new(&webhooks::insert_earned(with, found), values)
-    };
-    let mut statements = vec![
-        statement(
+    vec![
+        Statement::new(
             &format!(
                 "WITH {PAST} UPDATE achievements_earned SET n = -1 WHERE site = ?1 AND hand = 0 \
-                 AND EXISTS (SELECT 1 FROM json_each(?3) AS def, json_each(def.value -> 6) AS given WHERE def.value ->> 0 = achievement \
-                 AND given.value = step AND (def.value ->> 7 OR member IN ({PERSONS}))) AND EXISTS (SELECT 1 FROM achievements_read, past WHERE site = ?1 \
-                 AND version NOT GLOB '* accounts ' || until)"
+                 AND EXISTS (SELECT 1 FROM json_each(?2) AS def, json_each(def.value -> 6) AS given \
+                 WHERE def.value ->> 0 = achievement AND given.value = step AND (def.value ->> 7 OR member IN ({PERSONS}))) \
+                 AND EXISTS (SELECT 1 FROM achievements_read, past WHERE site = ?1 AND version NOT GLOB '* accounts ' || until)"
             ),
-            3,
+            vec![site(), config.achievements.definitions().into()],
         ),
         // A first evaluation begins: the rows that the journal has already send no messages.
         Statement::new(
@@ -180,14 +137,52 @@ pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
                  joined = iif(excluded.version GLOB '* accounts *' AND version NOT GLOB '* accounts ' || {UNTIL}, seen, joined) \
                  WHERE version <> excluded.version"
             ),
-            vec![site(), achievements.version().into(), now.0.into()],
+            vec![site(), config.achievements.version().into(), now.0.into()],
         ),
-        statement(
+        Statement::new(
             "DELETE FROM achievement_tallies WHERE site = ?1 \
              AND (SELECT n FROM achievements_read WHERE site = ?1) = 0",
-            1,
+            vec![site()],
         ),
-    ];
+    ]
+}
+
+/// Returns the common table expressions of the changes of tallies.
+fn changes() -> String {
+    let rule = RECOUNTED.replace("{at}", "at");
+    format!(
+        "WITH {}, next AS MATERIALIZED (SELECT * FROM effective), {}, {CHANGES}",
+        effective(&RAW.replace("{seen}", SEEN)),
+        GAINS.replace("{rule}", &rule)
+    )
+}
+
+/// Returns the statements that evaluate the next rows. The last one returns whether there are more, and nothing if streaks were
+/// computed for another position.
+#[must_use]
+pub fn statements(config: &Config, now: Instant, batch: &str) -> Vec<Statement> {
+    let achievements = &config.achievements;
+    let definitions = achievements.definitions();
+    let values = |count: usize| {
+        let mut values = vec![
+            deployment_id(config).into(),
+            batch.into(),
+            definitions.as_str().into(),
+            now.0.into(),
+        ];
+        values.truncate(count);
+        values
+    };
+    let (changes, raw) = (changes(), RAW.replace("{seen}", SEEN));
+    let steps = format!("{changes}, {RUNNING}, {REACHED}, {STEPS}");
+    let statement = |sql: &str, count: usize| Statement::new(sql, values(count));
+    let sends = config.webhooks.want(ACHIEVEMENT_EARNED);
+    let send = |with: &str, found: &str| {
+        let mut values = values(4);
+        values.extend(webhooks::values_of_earned(config));
+        Statement::new(&webhooks::insert_earned(with, found), values)
+    };
+    let mut statements = Vec::new();
     if sends {
         // A step that a later row of the same transaction gives again sends no second message.
         let found = "SELECT * FROM (SELECT achievement, member, step, at, MIN(n) AS n, hand FROM step \
@@ -213,7 +208,7 @@ pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
     );
     statements.extend([statement(&earned, 3), statement(&tallies, 3)]);
     if achievements.has_anniversaries() {
-        let anniversaries = format!("{changes}, {ANNIVERSARIES}");
+        let anniversaries = format!("{changes}, {}", ANNIVERSARIES.replace("{seen}", SEEN));
         if sends {
             let found = format!(
                 "SELECT achievement, member, step, at, {FIRST} AS n FROM anniversary \
@@ -240,38 +235,47 @@ pub fn statements(config: &Config, now: Instant, rows: u32) -> Vec<Statement> {
         statements.push(statement(&revoked, 3));
     }
     let hidden = format!(
-        "WITH {RAW} INSERT INTO achievement_hidden (site, member, did, hidden, n) \
+        "WITH {raw} INSERT INTO achievement_hidden (site, member, did, hidden, n) \
          SELECT ?1, user, entry ->> 'did' AS did, entry ->> 'hidden', MAX(n) FROM raw WHERE user <> '' \
          AND did IN ('moderate', 'profile') AND entry ->> 'hidden' <> '' GROUP BY user, did \
          ON CONFLICT DO UPDATE SET hidden = excluded.hidden, n = excluded.n WHERE excluded.n > n"
     );
     statements.push(statement(&hidden, 2));
     let lost = format!(
-        "WITH {RAW} DELETE FROM achievements_earned INDEXED BY achievements_pending WHERE site = ?1 AND n < 0 \
-         AND (SELECT COUNT(*) FROM raw) < ?2"
+        "WITH {raw} DELETE FROM achievements_earned INDEXED BY achievements_pending WHERE site = ?1 AND n < 0 \
+         AND (SELECT COUNT(*) FROM raw) < ?2 ->> 'rows' AND (SELECT {SEEN} FROM achievements_read WHERE site = ?1)"
     );
     statements.push(statement(&lost, 2));
     // Rows of other deployments are not read again.
     let position = format!(
-        "WITH {RAW} UPDATE achievements_read SET n = last, seen = MAX(seen, last), at = MAX(at, ?3) \
-         FROM (SELECT iif(COUNT(*) < ?2, (SELECT IFNULL(MAX(n), 0) FROM journal), MAX(n)) AS last FROM raw) \
-         WHERE site = ?1 RETURNING CAST(n < (SELECT IFNULL(MAX(n), 0) FROM journal) AS TEXT) AS text"
+        "WITH {raw} UPDATE achievements_read SET n = last, seen = MAX(seen, last), at = MAX(at, ?3) \
+         FROM (SELECT iif(COUNT(*) < ?2 ->> 'rows', (SELECT IFNULL(MAX(n), 0) FROM journal), MAX(n)) AS last FROM raw) \
+         WHERE site = ?1 AND {SEEN} RETURNING CAST(n < (SELECT IFNULL(MAX(n), 0) FROM journal) AS TEXT) AS text"
     );
-    let values = vec![site(), rows.into(), now.0.into()];
+    let values = vec![deployment_id(config).into(), batch.into(), now.0.into()];
     statements.push(Statement::new(&position, values));
     statements
 }
 
-/// Evaluates the next rows. Returns whether there are more.
+/// Evaluates the next rows. Returns whether there may be more.
 ///
 /// # Errors
 ///
 /// [`Error::StoreUnavailable`] if the database fails; then nothing was evaluated.
 pub async fn evaluate(journal: &Database, config: &Config, now: Instant) -> Result<bool, Error> {
-    let statements = statements(config, now, ROWS);
+    let (mut statements, mut batch) = (restart(config, now), streaks::plain_batch(ROWS));
+    if let Some(read) = streaks::read(config, &batch) {
+        statements.push(read);
+        let results = journal.run(&statements).await?;
+        let rows = results.last().map_or(Ok(Vec::new()), Rows::texts)?;
+        batch = streaks::evaluate(config, ROWS, &rows);
+        statements.clear();
+    }
+    statements.extend(self::statements(config, now, &batch));
     let results = journal.run(&statements).await?;
     let more = results.last().map_or(Ok(Vec::new()), Rows::texts)?;
-    Ok(more.first().is_some_and(|more| more == "1"))
+    // Another process has advanced.
+    Ok(more.first().is_none_or(|more| more == "1"))
 }
 
 /// A board that has settled, or of a final event.
@@ -347,10 +351,15 @@ pub fn forget(config: &Config, members: &[&str]) -> Vec<Statement> {
 pub async fn read_member(
     journal: &Database,
     config: &Config,
-    (member, today, now): (&str, Date, Instant),
+    of: (&str, Date, Instant),
 ) -> Result<Vec<String>, Error> {
-    let sql = "WITH def AS (SELECT value ->> 0 AS id, value ->> 1 AS kind, value ->> '$[6][#-1]' AS longest, \
-         CAST(julianday(?5) + 0.5 AS INTEGER) / iif(value ->> 1 = 'weeks', 7, 1) AS today FROM json_each(?3)), \
+    let rows = journal.texts(member_statement(config, of)).await?;
+    Ok(streaks::values_of_member(config, of.1, rows))
+}
+
+/// Returns the statement that reads a member.
+fn member_statement(config: &Config, (member, today, now): (&str, Date, Instant)) -> Statement {
+    let sql = "WITH def AS (SELECT value ->> 0 AS id, value ->> 1 AS kind FROM json_each(?3)), \
          tally AS (SELECT kind, id, iif(kind = 'since-days', (?4 - value) / 86400000, \
          strftime('%Y', ?4 / 1000, 'unixepoch') - strftime('%Y', value / 1000, 'unixepoch') \
          - (strftime('%m%d%H%M%S', ?4 / 1000, 'unixepoch') < strftime('%m%d%H%M%S', value / 1000, 'unixepoch'))) AS age, \
@@ -360,19 +369,20 @@ pub async fn read_member(
          WHERE site = ?1 AND member = ?2 AND hand >= 0 \
          UNION ALL SELECT 'h ' || achievement || ' ' || step || ' 1' FROM achievements_earned \
          WHERE site = ?1 AND member = ?2 AND hand = 1 \
-         UNION ALL SELECT 'v ' || id || ' ' || CAST(iif(kind GLOB 'since-*', age, value) AS INTEGER) FROM tally \
-         UNION ALL SELECT 'v ' || id || ' ' || IFNULL((SELECT COUNT(*) FROM (SELECT day \
-         + ROW_NUMBER() OVER (ORDER BY day DESC) AS island FROM achievement_tallies AS tally WHERE site = ?1 \
-         AND member = ?2 AND achievement = id AND day BETWEEN today - longest AND today AND value > 0) \
-         GROUP BY island HAVING island >= today ORDER BY island DESC LIMIT 1), 0) FROM def WHERE kind IN ('days', 'weeks')";
-    let values = vec![
+         UNION ALL SELECT 'v ' || id || ' ' || CAST(iif(kind GLOB 'since-*', age, value) AS INTEGER) FROM tally";
+    let mut values = vec![
         deployment_id(config).into(),
         member.into(),
         config.achievements.definitions().into(),
         now.0.into(),
-        today.to_string().into(),
     ];
-    journal.texts(Statement::new(sql, values)).await
+    match config.achievements.days_around() {
+        None => Statement::new(sql, values),
+        Some(days) => {
+            values.extend([today.to_string().into(), days.into()]);
+            Statement::new(&[sql, streaks::MEMBER].concat(), values)
+        }
+    }
 }
 
 /// Returns how many achievements a member has.
@@ -421,5 +431,6 @@ pub async fn read_behind(journal: &Database, config: &Config) -> Result<String, 
     Ok(behind.into_iter().next().unwrap_or_default())
 }
 
+mod streaks;
 #[cfg(test)]
 mod tests;

@@ -100,7 +100,10 @@ async fn change(
     let mut is_changed = false;
     let rows = loop {
         drain(deployment, journal, shard..shard + 1, REQUEST_BATCHES).await?;
-        evaluate(journal, config, now).await?;
+        // Another process may have advanced in between.
+        if evaluate(journal, config, now).await? {
+            evaluate(journal, config, now).await?;
+        }
         let rows = read_member(journal, config, (user, context.today(), now)).await?;
         let steps = request.changes(achievement, &rows)?;
         if is_changed || steps.is_empty() {

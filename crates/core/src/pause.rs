@@ -31,6 +31,9 @@ pub struct Pause {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pauses(Vec<Pause>);
 
+/// The pauses of a user who has none.
+pub static NO_PAUSES: Pauses = Pauses(Vec::new());
+
 impl Pause {
     /// Parses a request body.
     ///
@@ -86,9 +89,6 @@ fn day(fields: &Map<String, Value>, name: &str, first: Date, last: Date) -> Resu
 }
 
 impl Pauses {
-    /// No pauses.
-    pub const NONE: Self = Self(Vec::new());
-
     /// Parses stored pauses, such as `2026-12-20/2027-01-03,2027-02-01/2027-02-01`. Skips what is not a pause: one damaged value
     /// must not make a calendar unavailable.
     #[must_use]
@@ -295,7 +295,13 @@ mod tests {
 
     #[test]
     fn damaged_pauses_are_skipped() {
-        for stored in ["", ",", "2026-11-20", "2026-11-20/", "a/b,2026-02-30/2026-03-01"] {
+        for stored in [
+            "",
+            ",",
+            "2026-11-20",
+            "2026-11-20/",
+            "a/b,2026-02-30/2026-03-01",
+        ] {
             assert_eq!(Pauses::parse(stored), Pauses::default(), "{stored}");
         }
     }

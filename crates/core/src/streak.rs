@@ -224,6 +224,7 @@ fn active_days(steps: &[i64], today: Date) -> impl Iterator<Item = Date> {
 mod tests {
     use super::*;
     use crate::calendar::Period;
+    use crate::pause::NO_PAUSES;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -254,8 +255,6 @@ mod tests {
         let pauses = &NO_PAUSES;
         Cover { freezes, pauses }
     }
-
-    static NO_PAUSES: Pauses = Pauses::NONE;
 
     /// The month begins in the middle of each text.
     #[test]
@@ -304,7 +303,11 @@ mod tests {
         ] {
             let steps = steps(&days.replace(' ', ""));
             let weeks = Run { current, longest };
-            assert_eq!(Streak::new(&steps, today, freezes(0)).weeks, weeks, "{days}");
+            assert_eq!(
+                Streak::new(&steps, today, freezes(0)).weeks,
+                weeks,
+                "{days}"
+            );
         }
         // A week of frozen days.
         let steps = steps("xxxxxxx-------x----");

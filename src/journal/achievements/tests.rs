@@ -1,43 +1,119 @@
 //! The SQL on SQLite, compared with an evaluation of the rows one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use super::*;
-use crate::query_plans::{run_node, schema};
+use crate::query_plans::schema;
 use activity_rank_core::calendar::{Date, Utc};
 use activity_rank_core::config::Vars;
+use activity_rank_core::pause::Pauses;
+use activity_rank_core::streak::{Cover, StreakUnit, length_around};
 use serde_json::{Value, json};
+use test_support::npm;
 
-/// Runs the steps of each scenario: arrays of statements, as text and values, in one transaction. A step repeats while its
-/// last statement returns 1. Before that, a transaction fails after so many statements as `failing` has for the step.
+/// Runs a transaction for each line: a number of statements and the statements, as text and values. With fewer statements than
+/// there are, the transaction fails after them. Writes the rows of the last one.
 const SCRIPT: &str = "const { DatabaseSync } = require('node:sqlite')
-    const { schema, scenarios, failing } = JSON.parse(require('fs').readFileSync(0, 'utf8'))
-    console.log(JSON.stringify(scenarios.map((steps) => {
-      const database = new DatabaseSync(':memory:')
-      database.exec(schema)
-      let rows
-      const run = ([sql, values]) => database.prepare(sql).all(...values)
-      steps.forEach((step, index) => {
+    const database = new DatabaseSync(':memory:')
+    const run = ([sql, values]) => database.prepare(sql).all(...values)
+    const lines = require('readline').createInterface({ input: process.stdin })
+    lines.once('line', (schema) => {
+      database.exec(JSON.parse(schema))
+      lines.on('line', (line) => {
+        const [count, statements] = JSON.parse(line)
+        let rows = []
         database.exec('BEGIN')
-        step.slice(0, failing[index % failing.length]).forEach(run)
-        database.exec('ROLLBACK')
-        do {
-          database.exec('BEGIN')
-          for (const statement of step) rows = run(statement)
-          database.exec('COMMIT')
-        } while (rows[0]?.text === '1')
+        for (const statement of statements.slice(0, count)) rows = run(statement)
+        database.exec(count < statements.length ? 'ROLLBACK' : 'COMMIT')
+        console.log(JSON.stringify(rows.map(({ text }) => text)))
       })
-      return rows
-    })))";
+    })";
 
-/// Runs scenarios on databases of their own. Returns the rows of the last statement of each.
-fn run(scenarios: &[Vec<Value>]) -> Vec<Value> {
-    let failing = [0, 1, 4, 6, 2, 5, 3];
-    let input = json!({"schema": schema(&["journal"]), "scenarios": scenarios, "failing": failing});
-    serde_json::from_value(run_node(SCRIPT, &input)).unwrap()
+/// A database of its own.
+struct TestDatabase {
+    node: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
 }
 
-fn config() -> Config {
+impl TestDatabase {
+    fn new() -> Self {
+        let mut node = Command::new(npm("node"))
+            .args(["--no-warnings", "-e", SCRIPT])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = node.stdin.take().unwrap();
+        writeln!(input, "{}", json!(schema(&["journal"]))).unwrap();
+        let output = BufReader::new(node.stdout.take().unwrap());
+        Self {
+            node,
+            input,
+            output,
+        }
+    }
+
+    /// Runs the first statements of a transaction. Returns the rows of the last one.
+    fn run_first(&mut self, count: usize, statements: &[Value]) -> Vec<String> {
+        writeln!(self.input, "{}", json!([count, statements])).unwrap();
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn run(&mut self, statements: &[Value]) -> Vec<String> {
+        self.run_first(statements.len(), statements)
+    }
+
+    /// Computes the streaks of the next rows.
+    fn read(&mut self, config: &Config, rows: u32) -> String {
+        let mut statements = restart(config, Instant(0));
+        statements.extend(streaks::read(config, &streaks::plain_batch(rows)));
+        let read = self.run(&json_of(&statements));
+        streaks::evaluate(config, rows, &read)
+    }
+
+    /// Evaluates the next rows as [`evaluate`] does, after a transaction that fails after so many statements. Returns what
+    /// the last statement does.
+    fn advance(&mut self, config: &Config, batch: &str, failing: usize) -> Vec<String> {
+        let statements = json_of(&statements(config, Instant(0), batch));
+        self.run_first(failing.min(statements.len() - 1), &statements);
+        self.run(&statements)
+    }
+
+    /// Evaluates all rows.
+    fn evaluate(&mut self, config: &Config, rows: u32, failing: usize) {
+        loop {
+            let batch = self.read(config, rows);
+            if self.advance(config, &batch, failing) != ["1"] {
+                break;
+            }
+        }
+    }
+
+    /// Returns what the evaluation has written.
+    fn result(&mut self) -> Vec<Vec<Value>> {
+        let rows = self.run(&[json!([RESULT, []])]);
+        let parse = |text: &String| serde_json::from_str(text).unwrap();
+        rows.iter().map(parse).collect()
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        let _ = self.node.kill();
+        let _ = self.node.wait();
+    }
+}
+
+fn json_of(statements: &[Statement]) -> Vec<Value> {
+    statements.iter().map(Statement::json).collect()
+}
+
+fn config(freezes: u32) -> Config {
     let named = |fields: Value| {
         let mut fields = fields;
         fields["name"] = json!("A");
@@ -46,6 +122,7 @@ fn config() -> Config {
     let vars = json!({
         "UPSTASH_REDIS_REST_URL": "https://store",
         "UPSTASH_REDIS_REST_TOKEN": "token",
+        "STREAK_FREEZES": freezes,
         "WEBHOOKS": [{"url": "https://hooks.slack.com/a", "kinds": ["achievement.earned"]}],
         "ACHIEVEMENTS": {
             "likes": named(json!({"count": "like", "steps": [1, 3, 5]})),
@@ -87,7 +164,7 @@ const AWARDED: [(&str, i64); 6] = [
 ];
 
 /// The change by a row: a member, its action, its instant and its day, and the points that it gives. Of an award the action
-/// is the achievement, and the points are the step.
+/// is the achievement, and the points are the step. Of pauses the points are the days that they take.
 #[derive(Clone, Debug)]
 struct Change {
     n: i64,
@@ -124,7 +201,7 @@ fn journal(random: &mut Random, rows: i64, rules: bool) -> (Vec<Value>, Vec<Chan
             points,
             group,
         };
-        let mut change = match random.below(22) {
+        let mut change = match random.below(23) {
             0..=9 => change(
                 "count",
                 ["like", "comment"][random.below(2) as usize],
@@ -162,6 +239,7 @@ fn journal(random: &mut Random, rows: i64, rules: bool) -> (Vec<Value>, Vec<Chan
                 at,
                 1 + random.below(3) as i64,
             ),
+            22 => change("pause", "pause", at, random.below(4) as i64),
             18 | 19 => {
                 let (achievement, step) = AWARDED[random.below(6) as usize];
                 change(
@@ -200,6 +278,15 @@ fn journal(random: &mut Random, rows: i64, rules: bool) -> (Vec<Value>, Vec<Chan
                 entry = json!({"did": change.did, "now": text(change.at), "user": change.user,
                     "achievement": change.action, "steps": json!([change.points]).to_string()});
             }
+            "pause" => {
+                let (day, days) = (Date::from_local_millis(change.at), change.points as i32);
+                let pauses = match days {
+                    0 => String::new(),
+                    days => format!("{day}/{}", day.plus(days - 1)),
+                };
+                entry = json!({"did": change.did, "now": text(change.at), "user": change.user, "day": date,
+                    "pauses": pauses});
+            }
             "place" => {
                 entry = json!({"did": change.did, "now": text(change.at), "user": change.user,
                     "action": change.action, "points": text(change.points)});
@@ -237,12 +324,20 @@ type Key = (String, String, i64);
 type Earned = BTreeMap<Key, (i64, i64)>;
 
 /// Evaluates changes one by one. Returns the steps that members have, the tallies, and the steps that sent a message.
-fn reference(changes: &[Change]) -> (Earned, BTreeMap<Key, i64>, BTreeSet<Key>) {
+fn reference(changes: &[Change], freezes: u32) -> (Earned, BTreeMap<Key, i64>, BTreeSet<Key>) {
     let mut earned = Earned::new();
     let mut tallies: BTreeMap<Key, i64> = BTreeMap::new();
     let (mut by_hand, mut known, mut sent) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
     let start = first_day().local_millis();
+    let mut paused: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
     for change in changes {
+        let day = change.at.div_euclid(DAY);
+        let paused = paused.entry(&change.user).or_default();
+        if change.did == "pause" {
+            paused.retain(|paused| *paused < day);
+            paused.extend(day..day + change.points);
+            continue;
+        }
         if let "award" | "withdraw" = change.did {
             let key = (change.user.clone(), change.action.to_owned(), change.points);
             let is_new = known.insert(key.clone());
@@ -261,9 +356,6 @@ fn reference(changes: &[Change]) -> (Earned, BTreeMap<Key, i64>, BTreeSet<Key>) 
         let (received, is_like) = (change.did == "receive", change.action == "like");
         let in_group = ["eu", "uk"].contains(&change.group);
         let in_time = (start..start + 5 * DAY).contains(&change.at);
-        // Thursday, 1970-01-01, is day 3 of a week.
-        let day = change.at.div_euclid(DAY);
-        let week = (day + 3).div_euclid(7);
         let sign = if change.did == "undo" { -1 } else { 1 };
         let is_place = change.did == "place";
         let is_first = is_place && change.action == "place:w" && change.points <= 2;
@@ -277,7 +369,7 @@ fn reference(changes: &[Change]) -> (Earned, BTreeMap<Key, i64>, BTreeSet<Key>) 
             ("week-1", !received && in_time, 0, change.points, &[4]),
             ("received", received, 0, change.points, &[2, 4, 6]),
             ("days", !received, day, change.points, &[2, 3, 5]),
-            ("weeks", !received, week, change.points, &[2, 3]),
+            ("weeks", !received, day, change.points, &[2, 3]),
         ];
         for (id, applies, period, delta, steps) in rules {
             if !applies || is_place != (id == "podium") {
@@ -290,11 +382,20 @@ fn reference(changes: &[Change]) -> (Earned, BTreeMap<Key, i64>, BTreeSet<Key>) 
             let is_streak = period != 0;
             let (mut from, mut to) = (before, after);
             if is_streak {
-                let has_points =
-                    |period: &i64| tallies.get(&key(*period)).is_some_and(|points| *points > 0);
-                let run = (period..).take_while(has_points).count()
-                    + (0..period).rev().take_while(has_points).count();
+                let date = |day: i64| Date::numbered(day as i32).unwrap();
+                let days = tallies.range(key(0)..=key(i64::MAX));
+                let days = days.filter(|(_, points)| **points > 0);
+                let days = days.map(|((.., day), _)| date(*day));
+                let pauses = paused.iter().map(|day| date(*day));
+                let pauses: Vec<_> = pauses.map(|day| format!("{day}/{day}")).collect();
+                let pauses = &Pauses::parse(&pauses.join(","));
+                let cover = Cover { freezes, pauses };
+                let unit = match id {
+                    "days" => StreakUnit::Day,
+                    _ => StreakUnit::Week,
+                };
                 let begins = before <= 0 && after > 0;
+                let run = length_around(date(period), days, unit, cover);
                 (from, to) = (0, if begins { run as i64 } else { 0 });
             }
             for step in steps {
@@ -318,7 +419,7 @@ fn reference(changes: &[Change]) -> (Earned, BTreeMap<Key, i64>, BTreeSet<Key>) 
 
 /// Returns the statement that appends rows to the journal.
 fn append(config: &Config, rows: &[Value], first: usize) -> Value {
-    json!([[
+    json!([
         "INSERT INTO journal (site, shard, id, user, entry) SELECT ?1, 0, (?3 + key) || '-0', value ->> 0, value ->> 1 \
          FROM json_each(?2) ORDER BY key",
         [
@@ -326,7 +427,7 @@ fn append(config: &Config, rows: &[Value], first: usize) -> Value {
             json!(json!(rows).to_string()),
             json!(first)
         ]
-    ]])
+    ])
 }
 
 const RESULT: &str = "SELECT json_group_array(json_array(0, member, achievement, step, at, n)) AS text FROM achievements_earned WHERE hand >= 0 \
@@ -338,14 +439,16 @@ const RESULT: &str = "SELECT json_group_array(json_array(0, member, achievement,
 /// the first row. A step sends one message; one that is revoked and earned again may send another one.
 #[test]
 fn steps_do_not_depend_on_transactions() {
-    let config = config();
-    let (mut scenarios, mut expected) = (Vec::new(), Vec::new());
+    let failing = [0, 1, 4, 6, 2, 5, 3];
+    let (mut found, mut expected) = (Vec::new(), Vec::new());
     for seed in 0..15 {
         let mut random = Random(seed);
         let rules = seed % 3 == 0;
+        let freezes = [0, 2][seed as usize % 2];
+        let config = config(freezes);
         let (entries, changes) = journal(&mut random, 110, rules);
-        for rows in [1, 5, 17, 500] {
-            let mut steps = Vec::new();
+        for rows in [1, 7, 500] {
+            let mut database = TestDatabase::new();
             // A recount that comes after steps were earned leaves them, so it is there from the beginning.
             let chunk = if rules {
                 entries.len()
@@ -353,32 +456,23 @@ fn steps_do_not_depend_on_transactions() {
                 1 + random.below(60) as usize
             };
             let mut first = 0;
-            let evaluation = |rows| {
-                let statements = statements(&config, Instant(0), rows);
-                statements.iter().map(Statement::json).collect()
-            };
-            steps.push(evaluation(rows));
-            for entries in entries.chunks(chunk) {
-                steps.push(append(&config, entries, first));
+            database.evaluate(&config, rows, 0);
+            for (index, entries) in entries.chunks(chunk).enumerate() {
+                database.run(&[append(&config, entries, first)]);
                 first += entries.len();
                 if random.below(3) == 0 {
                     let restart = "UPDATE achievements_read SET version = 'other'";
-                    steps.push(json!([[restart, []]]));
+                    database.run(&[json!([restart, []])]);
                 }
-                steps.push(evaluation(rows));
+                database.evaluate(&config, rows, failing[index % failing.len()]);
             }
-            steps.push(json!([[RESULT, []]]));
-            scenarios.push(steps);
-            expected.push(reference(&changes));
+            found.push(database.result());
+            expected.push(reference(&changes, freezes));
         }
     }
     let mut kinds = BTreeSet::new();
-    for (index, (result, (earned, tallies, sent))) in
-        run(&scenarios).iter().zip(&expected).enumerate()
-    {
-        let rows = |index: usize| -> Vec<Value> {
-            serde_json::from_str(result[index]["text"].as_str().unwrap()).unwrap()
-        };
+    for (index, (result, (earned, tallies, sent))) in found.iter().zip(&expected).enumerate() {
+        let rows = |index: usize| &result[index];
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let found: Earned = rows(0)
             .iter()
@@ -415,4 +509,87 @@ fn steps_do_not_depend_on_transactions() {
         );
     }
     assert_eq!(kinds.len(), 22, "{kinds:?}");
+}
+
+/// Returns a journal of a member with likes on these days, the first of which is 2026-01-01.
+fn likes(days: impl Iterator<Item = i32>) -> Vec<Value> {
+    let likes = days.map(|day| {
+        let date = first_day().plus(day);
+        let at = date.local_millis().to_string();
+        json!(["42", {"did": "count", "now": at, "at": at, "date": date.to_string(), "user": "42", "action": "like",
+            "points": "1", "kinds": "d", "groups": "", "applied": "1"}])
+    });
+    likes.collect()
+}
+
+#[test]
+fn concurrent_advance_leaves_all_to_the_next() {
+    let (config, mut database) = (config(1), TestDatabase::new());
+    database.run(&[append(&config, &likes((0..4).chain(5..6)), 0)]);
+    let everything = "SELECT json_array(version, n, seen, at) AS text FROM achievements_read UNION ALL \
+         SELECT json_group_array(json_array(member, achievement, day, value)) FROM achievement_tallies UNION ALL \
+         SELECT json_group_array(json_array(member, achievement, step, n)) FROM achievements_earned UNION ALL \
+         SELECT json_group_array(data) FROM deliveries";
+    let everything = [json!([everything, []])];
+    for conflict in [
+        "UPDATE achievements_read SET n = n + 1",
+        "UPDATE achievements_read SET version = version || '1'",
+    ] {
+        let batch = database.read(&config, 3);
+        database.run(&[json!([conflict, []])]);
+        let before = database.run(&everything);
+        assert_eq!(database.advance(&config, &batch, 0), [""; 0]);
+        assert_eq!(database.run(&everything), before);
+        database.run(&[json!(["UPDATE achievements_read SET version = ''", []])]);
+    }
+    let [first, second] = [database.read(&config, 3), database.read(&config, 4)];
+    assert_eq!(database.advance(&config, &first, 0), ["1"]);
+    assert_eq!(database.advance(&config, &second, 0), [""; 0]);
+    database.evaluate(&config, 4, 0);
+    let earned = database.result().swap_remove(0);
+    let days: Vec<_> = earned.iter().filter(|row| row[2] == "days").collect();
+    let [second, third, fifth] = [1, 2, 5].map(|day| first_day().plus(day).local_millis());
+    let expected = [(2, second, 2), (3, third, 3), (5, fifth, 5)];
+    let expected = expected.map(|(step, at, n)| json!([0, "42", "days", step, at, n]));
+    assert_eq!(days, expected.iter().collect::<Vec<_>>());
+}
+
+/// Steps of 3 weeks are 21 days, and those of a month.
+#[test]
+fn streak_reads_days_of_the_longest_step() {
+    let (config, mut database) = (config(1), TestDatabase::new());
+    database.run(&[append(&config, &likes(0..200), 0)]);
+    database.evaluate(&config, 500, 0);
+    database.run(&[append(&config, &likes(200..201), 200)]);
+    let mut statements = restart(&config, Instant(0));
+    statements.extend(streaks::read(&config, &streaks::plain_batch(500)));
+    let read = database.run(&json_of(&statements));
+    let stored = read.iter().filter(|row| row.starts_with("0 0 + "));
+    let days: Vec<_> = stored.map(|row| row.split(',').count()).collect();
+    assert_eq!(days, [52, 52]);
+}
+
+/// Two freezes a month, and a pause from 2026-01-07 to 2026-01-09.
+#[test]
+fn member_has_current_streaks() {
+    let (config, mut database) = (config(2), TestDatabase::new());
+    let mut entries = likes((0..3).chain(5..6).chain(9..10));
+    let pauses = json!({"did": "pause", "day": "2026-01-07", "pauses": "2026-01-07/2026-01-09"});
+    entries.push(json!(["42", pauses]));
+    database.run(&[append(&config, &entries, 0)]);
+    database.evaluate(&config, 500, 0);
+    let mut values = |day| {
+        let today = first_day().plus(day);
+        let member = member_statement(&config, ("42", today, Instant(0)));
+        let rows = database.run(&json_of(&[member]));
+        let rows = streaks::values_of_member(&config, today, rows);
+        let is_streak = |row: &&String| row.starts_with("v days") || row.starts_with("v weeks");
+        rows.iter().filter(is_streak).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(values(1), ["v days 2", "v weeks 1"]);
+    assert_eq!(values(9), ["v days 5", "v weeks 2"]);
+    assert_eq!(values(10), ["v days 5", "v weeks 2"]);
+    // Both freezes of the month are used.
+    assert_eq!(values(11), ["v days 0", "v weeks 2"]);
+    assert_eq!(values(18), ["v days 0", "v weeks 0"]);
 }

@@ -7,6 +7,7 @@ use crate::id;
 use crate::profile;
 use crate::score::{Layout, Points};
 use crate::shard::fnv_64;
+use crate::streak::StreakUnit;
 use crate::text;
 use serde_json::{Map, Value};
 
@@ -18,8 +19,11 @@ const MAX_ACHIEVEMENTS: usize = 50;
 const MAX_STEPS: usize = 20;
 const MAX_STEP: u64 = 1_000_000_000;
 
-/// The longest streak, in days or weeks: each new day reads so many days before and after it.
+/// The longest streak, in days or weeks: each new day reads so many days with points before and after it.
 const MAX_STREAK: u64 = 1000;
+
+/// Further days with points that are read: gaps of a month use its freezes in their order.
+const MONTH: u64 = 31;
 
 const FIELDS: [&str; 17] = [
     "name",
@@ -88,6 +92,8 @@ pub struct Context<'a> {
     pub layout: Layout,
     /// The first instant of a day.
     pub start_of: StartOf<'a>,
+    /// Freezes of streaks in a month.
+    pub freezes: u32,
 }
 
 impl Achievements {
@@ -158,6 +164,20 @@ impl Achievements {
             .any(|achievement| achievement.definition.get(7) == Some(&Value::Bool(true)))
     }
 
+    /// Returns the number of days with points before a day, and of those after it, that its run may consist of; `None` if no
+    /// achievement is a streak.
+    #[must_use]
+    pub fn days_around(&self) -> Option<u64> {
+        let days = self.0.iter().filter_map(|achievement| {
+            let days = match achievement.streak()? {
+                StreakUnit::Day => 1,
+                StreakUnit::Week => 7,
+            };
+            Some(achievement.steps.last()? * days + MONTH)
+        });
+        days.max()
+    }
+
     /// Returns the last place that counts for an achievement on boards of a period, by its letter, or of events, by `E`;
     /// `None` if places on them count for none.
     #[must_use]
@@ -187,7 +207,7 @@ impl Achievements {
     ///
     /// The kind is `count` of an action, `points`, `received`, a streak of `days` or `weeks`, `since-days` or `since-years`, or
     /// `place`, whose action is that of the journal's rows, such as `place:w`, and which ends in the last place that counts.
-    /// `from`, `until` are in Unix ms.
+    /// A streak ends in the freezes of a month. `from`, `until` are in Unix ms.
     #[must_use]
     pub fn definitions(&self) -> String {
         let definitions = self
@@ -212,6 +232,16 @@ impl Achievement {
             .get(1)
             .and_then(Value::as_str)
             .is_some_and(|kind| kind.starts_with("since"))
+    }
+
+    /// Returns what it counts if it is a streak.
+    #[must_use]
+    pub fn streak(&self) -> Option<StreakUnit> {
+        match self.definition.get(1)?.as_str()? {
+            "days" => Some(StreakUnit::Day),
+            "weeks" => Some(StreakUnit::Week),
+            _ => None,
+        }
     }
 
     /// Returns the name in a language.
@@ -391,8 +421,10 @@ fn parse(
         steps.clone().into(),
         revoke.into(),
     ];
-    if kind == "place" {
-        definition.push(within.into());
+    match condition {
+        "place" | "events" => definition.push(within.into()),
+        "streak" => definition.push(context.freezes.into()),
+        _ => {}
     }
     Ok(Achievement {
         id: id.to_owned(),
@@ -504,6 +536,7 @@ mod tests {
                 periods: &Period::ALL,
                 layout,
                 start_of: &start_of,
+                freezes: 3,
             },
         )
     }

@@ -170,12 +170,14 @@ impl Config {
         let start_of = |date| Ok(Calendar::new(&timezone, zone(&timezone)?).start_of(date));
         let rules = Rules::parse(vars, layout, &start_of)?;
         let levels = Levels::parse(vars, &periods, layout)?;
+        let streak_freezes = vars.integer("STREAK_FREEZES", 0..=31)?.unwrap_or(0);
         let context = achievements::Context {
             rules: &rules,
             levels: &levels,
             periods: &periods,
             layout,
             start_of: &start_of,
+            freezes: streak_freezes,
         };
         let achievements = Achievements::parse(vars, &context)?;
         Ok(Self {
@@ -202,7 +204,7 @@ impl Config {
             member_accounts: vars.boolean("MEMBER_ACCOUNTS")?.unwrap_or_default(),
             playground: vars.boolean("PLAYGROUND")?.unwrap_or_default(),
             site: Branding::parse(vars)?,
-            streak_freezes: vars.integer("STREAK_FREEZES", 0..=31)?.unwrap_or(0),
+            streak_freezes,
             snapshot_members: vars
                 .integer("SNAPSHOT_MEMBERS", 1..=100_000)?
                 .unwrap_or(1000),
