@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs};
 
 /// The scripts of `src/scripts`, and the files that make up each of them, after [`FIRST`].
-const SCRIPTS: [(&str, &[&str]); 32] = [
+const SCRIPTS: [(&str, &[&str]); 33] = [
     ("ABOVE", &["above"]),
     ("ACCOUNT", &["journal", "integers", "audit", "account"]),
     ("ADJUST", &["integers", "score", "user", "adjust"]),
@@ -46,6 +46,7 @@ const SCRIPTS: [(&str, &[&str]); 32] = [
         "NEXT_ABOVE",
         &["bytes", "count_above", "count_friends", "next_above"],
     ),
+    ("PAUSE", &["journal", "pause"]),
     (
         "PROFILES",
         &["journal", "integers", "audit", "pending", "profiles"],
@@ -79,7 +80,7 @@ const SCRIPTS: [(&str, &[&str]); 32] = [
 const FIRST: &str = "users";
 
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 15] = [
+const WRITING: [&str; 16] = [
     "ACCOUNT",
     "ADJUST",
     "AWARD",
@@ -89,6 +90,7 @@ const WRITING: [&str; 15] = [
     "FIRST_PROFILE",
     "MODERATE",
     "MODERATE_TARGET",
+    "PAUSE",
     "PROFILES",
     "RECEIVE",
     "RESUME",

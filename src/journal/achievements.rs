@@ -365,11 +365,11 @@ fn member_statement(config: &Config, (member, today, now): (&str, Date, Instant)
          - (strftime('%m%d%H%M%S', ?4 / 1000, 'unixepoch') < strftime('%m%d%H%M%S', value / 1000, 'unixepoch'))) AS age, \
          value FROM def JOIN achievement_tallies AS tally ON site = ?1 AND member = ?2 AND achievement = id \
          AND day = iif(kind GLOB 'since-*', -1, 0)) \
-         SELECT 'e ' || achievement || ' ' || step || ' ' || at AS text FROM achievements_earned \
+         SELECT 'e ' || achievement || ' ' || step || ' ' || at AS text, 0 AS n FROM achievements_earned \
          WHERE site = ?1 AND member = ?2 AND hand >= 0 \
-         UNION ALL SELECT 'h ' || achievement || ' ' || step || ' 1' FROM achievements_earned \
+         UNION ALL SELECT 'h ' || achievement || ' ' || step || ' 1', 0 FROM achievements_earned \
          WHERE site = ?1 AND member = ?2 AND hand = 1 \
-         UNION ALL SELECT 'v ' || id || ' ' || CAST(iif(kind GLOB 'since-*', age, value) AS INTEGER) FROM tally";
+         UNION ALL SELECT 'v ' || id || ' ' || CAST(iif(kind GLOB 'since-*', age, value) AS INTEGER), 0 FROM tally";
     let mut values = vec![
         deployment_id(config).into(),
         member.into(),

@@ -189,12 +189,12 @@ impl Drain<'_> {
 }
 
 /// Returns whether an entry changed a board that had settled before its change: the archive may have
-/// it already. A change of visibility or an erasure concerns every board, a registration
-/// or an award none.
+/// it already. A change of visibility or an erasure concerns every board, a registration,
+/// an award or a pause none.
 fn is_late(entry: &OutboxEntry, settled: &str) -> bool {
     match (entry.field("date"), entry.field("did")) {
         ("", "profile") => !entry.field("hidden").is_empty(),
-        ("", "target" | "list" | "award" | "withdraw") => false,
+        ("", "target" | "list" | "award" | "withdraw" | "pause") => false,
         ("", _) => true,
         (date, _) => date < settled,
     }

@@ -14,6 +14,7 @@ mod live;
 mod metrics;
 mod moderation;
 mod pages;
+mod pauses;
 mod points;
 mod ranking;
 mod standings;

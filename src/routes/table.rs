@@ -5,7 +5,7 @@ use super::pages::Page;
 use super::users::may_see_hidden;
 use super::{
     accounts, achievements, activity, card, credentials, digest, events, health, journal, live,
-    metrics, moderation, pages, points, ranking, standings, stats, status, targets, users,
+    metrics, moderation, pages, pauses, points, ranking, standings, stats, status, targets, users,
     webhooks,
 };
 use crate::app::{App, RequestContext};
@@ -260,6 +260,11 @@ pub const ROUTES: &[Route] = routes! {
     "/v1/users/{user}/moderation" None {
         GET Authenticated |c, [user, _], caller| moderation::get_state(c, user, caller);
         PUT WithBody |c, [user, _], caller, body| moderation::put_state(c, user, caller, body);
+    }
+    "/v1/users/{user}/pause" None {
+        GET Authenticated |c, [user, _], caller| pauses::get(c, user, caller);
+        PUT WithBody |c, [user, _], caller, body| pauses::put(c, user, caller, body);
+        DELETE Authenticated |c, [user, _], caller| pauses::delete(c, user, caller);
     }
     "/v1/users/{user}/account" None {
         GET Authenticated |c, [user, _], caller| accounts::get(c, user, caller);

@@ -138,8 +138,8 @@ impl Pauses {
                 "A user has at most 4 pauses that are not over.",
             ));
         }
-        self.0.push(pause);
-        self.0.sort_by_key(|pause| pause.from);
+        let later = self.0.partition_point(|other| other.from < pause.from);
+        self.0.insert(later, pause);
         self.forget_old(today);
         Ok(())
     }

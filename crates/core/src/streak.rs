@@ -76,12 +76,12 @@ impl Streak {
     /// Returns the streaks of days with these points, today first.
     #[must_use]
     pub fn new(steps: &[i64], today: Date, cover: Cover<'_>) -> Self {
-        let run = |unit| Run::new(active_days(steps, today), today, unit, cover);
-        let Run { current, longest } = run(StreakUnit::Day);
+        let days = active_days(steps, today);
+        let Run { current, longest } = Run::new(&days, today, StreakUnit::Day, cover);
         Self {
             current,
             longest,
-            weeks: run(StreakUnit::Week),
+            weeks: Run::new(&days, today, StreakUnit::Week, cover),
         }
     }
 }
@@ -89,15 +89,10 @@ impl Streak {
 impl Run {
     /// Returns the runs of days with points, which ascend until today.
     #[must_use]
-    pub fn new(
-        days: impl Iterator<Item = Date>,
-        today: Date,
-        unit: StreakUnit,
-        cover: Cover<'_>,
-    ) -> Self {
+    pub fn new(days: &[Date], today: Date, unit: StreakUnit, cover: Cover<'_>) -> Self {
         let (mut walk, mut longest) = (Walk::new(unit, cover), 0);
         for day in days {
-            walk.step(day);
+            walk.step(*day);
             longest = longest.max(walk.length);
         }
         let current = if walk.goes_on(today) { walk.length } else { 0 };
@@ -107,18 +102,13 @@ impl Run {
 
 /// Returns the length of the run around a day, one of days with points, which ascend. It does not depend on today.
 #[must_use]
-pub fn length_around(
-    day: Date,
-    days: impl Iterator<Item = Date>,
-    unit: StreakUnit,
-    cover: Cover<'_>,
-) -> usize {
+pub fn length_around(day: Date, days: &[Date], unit: StreakUnit, cover: Cover<'_>) -> usize {
     let (mut walk, mut length, mut has_passed) = (Walk::new(unit, cover), 0, false);
     for next in days {
-        if !walk.step(next) && has_passed {
+        if !walk.step(*next) && has_passed {
             break;
         }
-        has_passed |= next == day;
+        has_passed |= *next == day;
         length = walk.length;
     }
     length
@@ -200,7 +190,7 @@ pub fn streak_days(steps: &[i64], today: Date, cover: Cover<'_>) -> Vec<StreakDa
     let mut days: Vec<StreakDay> = steps.iter().map(state).collect();
     let back = |day| usize::try_from(today.days_since(day)).unwrap_or(0);
     let mut walk = Walk::new(StreakUnit::Day, cover);
-    for day in active_days(steps, today).chain([today]) {
+    for day in active_days(steps, today).into_iter().chain([today]) {
         let last = walk.last;
         if walk.step(day)
             && let Some(last) = last
@@ -213,11 +203,15 @@ pub fn streak_days(steps: &[i64], today: Date, cover: Cover<'_>) -> Vec<StreakDa
 }
 
 /// Returns the days with points in their order, of points by day, today first.
-fn active_days(steps: &[i64], today: Date) -> impl Iterator<Item = Date> {
-    let active = steps.iter().enumerate().filter(|(_, steps)| **steps > 0);
-    active
-        .rev()
-        .map(move |(back, _)| today.plus(-i32::try_from(back).unwrap_or(0)))
+fn active_days(steps: &[i64], today: Date) -> Vec<Date> {
+    let mut days = Vec::new();
+    for (back, steps) in (0..).zip(steps) {
+        if *steps > 0 {
+            days.push(today.plus(-back));
+        }
+    }
+    days.reverse();
+    days
 }
 
 #[cfg(test)]
@@ -433,7 +427,7 @@ mod tests {
             }
             prop_assert_eq!(streak.weeks, Run { current, longest });
             // Around a day, a run goes on in both directions until the first day or week that is missed.
-            let around = |unit, day| length_around(day, active_days(&steps, today), unit, cover);
+            let around = |unit, day| length_around(day, &active_days(&steps, today), unit, cover);
             for back in (0..days.len()).filter(|back| days[*back]) {
                 let is_missed = |other: &usize| found[*other] == StreakDay::Missed;
                 let last = (0..back).rev().find(is_missed).map_or(0, |other| other + 1);

@@ -3,6 +3,7 @@
 use crate::accounts;
 use crate::deployment::Deployment;
 use crate::keys::Keys;
+use crate::pauses;
 use crate::profiles::decode_own;
 use crate::redis::{Command, Reply, StoreError};
 use activity_rank_core::activity::DoneRequest;
@@ -21,10 +22,12 @@ pub async fn read(deployment: &Deployment, request: &HistoryRequest) -> Result<H
     let keys = deployment.keys_of(&request.user);
     let replies = deployment.run_commands(commands(&keys, request)).await?;
     let (profile, histories) = replies.split_first().unwrap_or((&Reply::Nil, &[]));
-    let (profile, flags) = decode_own(profile.list()?)?;
+    let pauses = pauses::decode(profile.at(2)?)?;
+    let (profile, flags) = decode_own(profile.list()?.get(..2).unwrap_or_default())?;
     Ok(History {
         profile,
         flags,
+        pauses,
         ..decode(request, histories)?
     })
 }
@@ -63,8 +66,8 @@ pub async fn read_done(
     Ok(done)
 }
 
-/// Decodes the histories of the keys that [`keys`] returns, in their order; none if there are none. Neither profile
-/// nor flags are in them.
+/// Decodes the histories of the keys that [`keys`] returns, in their order; none if there are none. Profile, flags
+/// and pauses are not in them.
 ///
 /// # Errors
 ///
@@ -88,12 +91,13 @@ pub(crate) fn keys(keys: &Keys, request: &HistoryRequest) -> Vec<String> {
         .collect()
 }
 
-/// Returns the commands that read the profile and the history of a user.
+/// Returns the commands that read the profile, the pauses and the history of a user.
 #[must_use]
 pub fn commands(keys: &Keys, request: &HistoryRequest) -> Vec<Command> {
     let user = &request.user;
     let profile = Command::new("HMGET").arg(&keys.users()).arg(user);
-    let mut commands = vec![profile.arg(&Keys::flags_field(user))];
+    let fields = [Keys::flags_field(user), Keys::pauses_field(user)];
+    let mut commands = vec![profile.args(fields)];
     for key in self::keys(keys, request) {
         commands.push(Command::new("HGETALL").arg(&key));
     }

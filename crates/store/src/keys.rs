@@ -3,7 +3,7 @@
 //!
 //! | key | type | content | lifetime |
 //! |---|---|---|---|
-//! | `{ar:0}p` | hash | users: profiles and flags; schema fingerprint. See below | unlimited |
+//! | `{ar:0}p` | hash | users: profiles, flags and pauses; schema fingerprint. See below | unlimited |
 //! | `{ar:0}1i` | sorted set | index of boards and of history spans | unlimited; trims itself |
 //! | `{ar:0}l` | stream | audit log | unlimited |
 //! | `{ar:0}n` | stream | opt-outs of the audit log | unlimited; the last 1,000 |
@@ -92,6 +92,9 @@ impl Keys {
 
     /// Precedes a user in the field of their flags.
     pub const FLAGS: char = '!';
+
+    /// Precedes a user in the field of their pauses.
+    pub const PAUSES: char = '~';
 
     /// Field of a history that has an expiry, and of active records: the day of UTC on which their expiry was last
     /// renewed.
@@ -214,6 +217,12 @@ impl Keys {
     #[must_use]
     pub fn flags_field(user: &str) -> String {
         format!("{}{user}", Self::FLAGS)
+    }
+
+    /// Returns the field of a user's pauses in the hash of users.
+    #[must_use]
+    pub fn pauses_field(user: &str) -> String {
+        format!("{}{user}", Self::PAUSES)
     }
 
     /// Returns the key of the index of boards and history spans.
@@ -502,6 +511,7 @@ mod tests {
     #[test]
     fn field_prefixes_are_in_no_id() {
         assert!(!is_id(&Keys::FLAGS.to_string()));
+        assert!(!is_id(&Keys::PAUSES.to_string()));
         assert!(!is_id(Keys::FINGERPRINT));
         assert_eq!(Keys::flags_field("42"), "!42");
     }

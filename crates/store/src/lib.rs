@@ -12,7 +12,7 @@
 //! 7. [`count`]: counts and undoes activities.
 //! 8. [`stream`] and [`receive`]: changes, and what targets and authors receive by them.
 //! 9. [`boards`] and [`stats`]: read boards, standings, and the totals of boards.
-//! 10. [`profiles`], [`history`], [`moderation`], [`accounts`] and [`erasure`]: one user.
+//! 10. [`profiles`], [`history`], [`pauses`], [`moderation`], [`accounts`] and [`erasure`]: one user.
 //! 11. [`targets`]: the register of targets.
 //! 12. [`watch`]: boards that someone watches.
 //! 13. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
@@ -32,6 +32,7 @@ pub mod history;
 pub mod keys;
 pub mod moderation;
 pub mod outbox;
+pub mod pauses;
 pub mod point_changes;
 pub mod profiles;
 pub mod progress;

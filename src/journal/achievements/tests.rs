@@ -385,7 +385,7 @@ fn reference(changes: &[Change], freezes: u32) -> (Earned, BTreeMap<Key, i64>, B
                 let date = |day: i64| Date::numbered(day as i32).unwrap();
                 let days = tallies.range(key(0)..=key(i64::MAX));
                 let days = days.filter(|(_, points)| **points > 0);
-                let days = days.map(|((.., day), _)| date(*day));
+                let days: Vec<Date> = days.map(|((.., day), _)| date(*day)).collect();
                 let pauses = paused.iter().map(|day| date(*day));
                 let pauses: Vec<_> = pauses.map(|day| format!("{day}/{day}")).collect();
                 let pauses = &Pauses::parse(&pauses.join(","));
@@ -395,7 +395,7 @@ fn reference(changes: &[Change], freezes: u32) -> (Earned, BTreeMap<Key, i64>, B
                     _ => StreakUnit::Week,
                 };
                 let begins = before <= 0 && after > 0;
-                let run = length_around(date(period), days, unit, cover);
+                let run = length_around(date(period), &days, unit, cover);
                 (from, to) = (0, if begins { run as i64 } else { 0 });
             }
             for step in steps {

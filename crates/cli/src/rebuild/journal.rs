@@ -201,6 +201,11 @@ pub enum Change {
         hidden: String,
         actor: String,
     },
+    /// The pauses that the user has from then on, as stored; empty for none.
+    Pause {
+        user: String,
+        pauses: String,
+    },
     /// The user is an account of a member from then on, or none any more (empty).
     Account {
         user: String,
@@ -322,6 +327,7 @@ impl Entry {
             | Change::Account { user, .. }
             | Change::Award { user, .. }
             | Change::Moderate { user, .. }
+            | Change::Pause { user, .. }
             | Change::Profile { user, .. } => (user.as_str(), ""),
             Change::Receive(Receipt { user, target, .. })
             | Change::Target(Registration { user, target, .. }) => (user.as_str(), target.as_str()),
@@ -358,6 +364,7 @@ impl Entry {
             | Change::Account { user, .. }
             | Change::Award { user, .. }
             | Change::Moderate { user, .. }
+            | Change::Pause { user, .. }
             | Change::Profile { user, .. } => ("user", user.as_str()),
             Change::ModerateTarget { .. }
             | Change::Erase { .. }
@@ -431,6 +438,7 @@ pub(super) struct JsonEntry {
     pub(super) achievement: String,
     pub(super) steps: String,
     pub(super) values: String,
+    pub(super) pauses: String,
 }
 
 impl JsonEntry {
@@ -501,6 +509,10 @@ impl JsonEntry {
                 json: self.json.clone(),
                 hidden: self.hidden.clone(),
                 actor: self.actor.clone(),
+            },
+            "pause" => Change::Pause {
+                user,
+                pauses: self.pauses.clone(),
             },
             "erase" => Change::Erase {
                 hash: self.hash.clone(),
@@ -807,7 +819,7 @@ pub(super) mod tests {
             let entry: JsonEntry = serde_json::from_value(entry).unwrap();
             entry.decode(8).map(|entry| entry.shard)
         };
-        for did in ["moderate", "profile", "list"] {
+        for did in ["moderate", "profile", "pause", "list"] {
             assert_eq!(shard_of(did, 3), Ok(3));
             let expected = "journal entry 3 is on shard 4, but user '42' belongs to shard 3 of 8";
             assert_eq!(shard_of(did, 4), Err(expected.to_owned()));

@@ -558,6 +558,7 @@ impl Planner {
             Change::List { user, .. }
             | Change::Award { user, .. }
             | Change::Moderate { user, .. }
+            | Change::Pause { user, .. }
             | Change::Profile { user, .. } => self.users.add_stored(user),
             Change::Event { definitions, .. } => self.definitions = definitions.clone(),
             Change::ModerateTarget { .. }
@@ -633,6 +634,7 @@ impl Planner {
                 listed,
                 instant,
             } => return self.list(number, &user, listed, instant),
+            Change::Pause { user, pauses } => return self.pause(number, &user, pauses),
             Change::Event {
                 event,
                 json,
@@ -876,6 +878,16 @@ impl Planner {
         let command = match instant.is_empty() {
             true => Step::command("ZREM", list, vec![listed]),
             false => Step::command("ZADD", list, vec![instant, listed]),
+        };
+        self.complete_with(entry, vec![command]);
+    }
+
+    fn pause(&mut self, entry: u64, user: &str, pauses: String) {
+        self.users.add(user);
+        let (users, field) = (self.keys.users(), Keys::pauses_field(user));
+        let command = match pauses.is_empty() {
+            true => Step::command("HDEL", users, vec![field]),
+            false => Step::command("HSET", users, vec![field, pauses]),
         };
         self.complete_with(entry, vec![command]);
     }

@@ -322,6 +322,7 @@ impl Applier {
                 | Change::Account { .. }
                 | Change::Award { .. }
                 | Change::Moderate { .. }
+                | Change::Pause { .. }
                 | Change::Profile { .. }
                 | Change::Refused(_)
                 | Change::Rules(_)

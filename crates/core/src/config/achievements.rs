@@ -582,7 +582,7 @@ mod tests {
             ),
             (
                 json!({"streak": "weeks", "steps": [4]}),
-                json!(["a", "weeks", "weeks", null, null, null, [4], false]),
+                json!(["a", "weeks", "weeks", null, null, null, [4], false, 3]),
             ),
             (
                 json!({"place": "week", "within": 3, "steps": [1, 5]}),

@@ -6,6 +6,7 @@ use crate::accounts;
 use crate::deployment::Deployment;
 use crate::history;
 use crate::keys::Keys;
+use crate::pauses;
 use crate::profiles::{decode_flags, decode_profile};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{NEXT_ABOVE, STANDINGS};
@@ -15,6 +16,7 @@ use activity_rank_core::board::{
 use activity_rank_core::card::{Card, CardRequest};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
+use activity_rank_core::history::History;
 use activity_rank_core::score::Score;
 
 /// The standing of the user on one board.
@@ -74,7 +76,10 @@ pub async fn read_card(
     }
     let histories = found.own.at(6)?.list()?;
     let history = match profile.is_some_and(|profile| profile.public_activity) {
-        true => Some(history::decode(days, histories)?),
+        true => Some(History {
+            pauses: pauses::decode(found.own.at(7)?)?,
+            ..history::decode(days, histories)?
+        }),
         false => None,
     };
     let standings = found.complete(deployment, standings).await?;

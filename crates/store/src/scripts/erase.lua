@@ -1,4 +1,4 @@
--- Erases a user: profile, flags and keys of their own at once. Boards, older histories and the reasons
+-- Erases a user: profile, flags, pauses and keys of their own at once. Boards, older histories and the reasons
 -- of the audit log follow in settle.lua.
 --
 -- KEYS    1 to 8 as pending.lua lists them
@@ -39,7 +39,7 @@ for i = 9, #KEYS do
 end
 local pending = line_of(user)
 if pending and pending.verb == 'e' then
-  local erased = profiles + existing == 0 and subject == ''
+  local erased = profiles + existing + redis.call('HEXISTS', KEYS[1], PAUSES .. user) == 0 and subject == ''
   return { ARGV[1], next_keys(names), erased and '' or nil }
 end
 local hash = redis.sha1hex(user)

@@ -186,7 +186,7 @@ local function erase_own_keys(user, change)
   if change.tombstone ~= '' then
     redis.call('HSET', KEYS[8], redis.sha1hex(user), change.tombstone)
   end
-  redis.call('HDEL', KEYS[1], user, FLAGS .. user)
+  redis.call('HDEL', KEYS[1], user, FLAGS .. user, PAUSES .. user)
   if change.subject ~= '' then
     redis.call('HDEL', audit.subjects, 's' .. change.subject)
   end

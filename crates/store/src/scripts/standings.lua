@@ -7,10 +7,11 @@
 --         2 integer: number of boards, from the first on, on which the user is compared with their friends
 --         3 integer: number of histories
 -- Returns { fingerprint or nil, profile (JSON, also of a hidden user) or nil, standings, friends, definitions,
---           flags, histories }
+--           flags, histories, pauses }
 --         definitions  of events, or nil
 --         flags      of the user, or nil
 --         histories  for each history its fields and values; none unless everyone may read the user's activity
+--         pauses     of the user, or ''; none either
 --         friends    the users whom the user follows, see follows.lua
 --         standings  for each board { total, rank, score, score above, member above, friends, friends above }
 --                    total  visible users, or nil if the board does not exist
@@ -53,15 +54,16 @@ for i = 2, last_board do
   end
   standings[i - 1] = standing
 end
-local fingerprint, profile, definitions, flags =
-  unpack(redis.call('HMGET', KEYS[1], FINGERPRINT, user, DEFINITIONS, FLAGS .. user))
+local fingerprint, profile, definitions, flags, pauses =
+  unpack(redis.call('HMGET', KEYS[1], FINGERPRINT, user, DEFINITIONS, FLAGS .. user, PAUSES .. user))
 
 -- Quotation marks in a name are escaped, so this is the field.
 local is_public = profile and string.find(profile, '"public_activity":true', 1, true)
-local histories = {}
+local histories, shown = {}, ''
 if is_public and not is_hidden(flags) then
+  shown = pauses or ''
   for i = last_record + 1, #KEYS do
     histories[#histories + 1] = redis.call('HGETALL', KEYS[i])
   end
 end
-return { fingerprint, profile, standings, follows, definitions, flags, histories }
+return { fingerprint, profile, standings, follows, definitions, flags, histories, shown }

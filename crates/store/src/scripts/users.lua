@@ -5,14 +5,15 @@
 -- '!' .. user    'flags,subject,accounts': h hidden by a moderator, s opted out, f frozen; number in the audit log;
 --                '>2 9' of the second account that member 9 has had, '3 1=42 3=77' of a member who has had three accounts
 --                and has two
+-- '~' .. user    pauses, such as '2026-12-20/2027-01-03,2027-02-01/2027-02-01': first and last day of each
 -- '\t#'          watched boards: watch.lua
 -- '\t#3'         id of the last entry of shard 3 that was applied here: receive.lua
 -- '\t!'          definitions of the events that are not final: define.lua
 --
--- Flags are those of a participant: a user, or a target as a tab and its member. No user id contains a tab, '!' or
--- '#'.
+-- Flags are those of a participant: a user, or a target as a tab and its member. No user id contains a tab, '!', '~'
+-- or '#'.
 
-local FINGERPRINT, FLAGS, WATCHED, DEFINITIONS = '\t', '!', '\t#', '\t!'
+local FINGERPRINT, FLAGS, PAUSES, WATCHED, DEFINITIONS = '\t', '!', '~', '\t#', '\t!'
 
 -- Registration of a target: 'number;instant;authorship;author;JSON': its number, from 1, after the shard and a dot
 -- if there are several; its instant, Unix ms; how many authors it has had; author, or nothing; what boards show.

@@ -36,6 +36,7 @@ pub fn comparable(kind: Kind, field: &str, value: String) -> Option<String> {
         | Kind::DailyRecord
         | Kind::UndoRecord
         | Kind::Profile
+        | Kind::Pauses
         | Kind::AuditLog
         | Kind::Tombstone
         | Kind::Target
@@ -79,7 +80,7 @@ pub fn is_excess(kind: Kind, stored: Option<&str>, expected: Option<&str>) -> bo
         },
         Kind::UndoRecord | Kind::Tombstone => number(stored) > number(expected),
         Kind::Flag => stored.chars().any(|flag| !expected.contains(flag)),
-        Kind::Profile | Kind::Target | Kind::Event => true,
+        Kind::Profile | Kind::Pauses | Kind::Target | Kind::Event => true,
         Kind::DailyRecord => number(stored) & !number(expected) != 0,
         // Both records exist; the journal is the authority for their content.
         Kind::ActiveRecord | Kind::Board | Kind::AuditLog | Kind::ListedTarget => false,

@@ -26,6 +26,7 @@ pub enum Kind {
     DailyRecord,
     UndoRecord,
     Profile,
+    Pauses,
     Flag,
     AuditLog,
     Tombstone,
@@ -45,6 +46,7 @@ impl Kind {
             Self::DailyRecord => "daily record",
             Self::UndoRecord => "undo record",
             Self::Profile => "profile",
+            Self::Pauses => "pauses",
             Self::Flag => "flag",
             Self::AuditLog => "audit log",
             Self::Tombstone => "tombstone",
@@ -77,6 +79,7 @@ impl Kind {
             (Self::History, Some(HistoryField::DailyRecord(_))) => Self::DailyRecord,
             (Self::History, Some(HistoryField::UndoRecord(_))) => Self::UndoRecord,
             (Self::Profile, _) if field.starts_with(Keys::FLAGS) => Self::Flag,
+            (Self::Profile, _) if field.starts_with(Keys::PAUSES) => Self::Pauses,
             (Self::Profile, _) if field == Keys::DEFINITIONS => Self::Event,
             (kind, _) => kind,
         }
@@ -109,6 +112,7 @@ impl Difference {
         let key_part = |count: usize| self.key.splitn(count, ':').nth(count - 1);
         match self.kind {
             Kind::Board | Kind::Profile | Kind::Tombstone | Kind::Event => &self.field,
+            Kind::Pauses => self.field.strip_prefix(Keys::PAUSES).unwrap_or_default(),
             Kind::Flag => {
                 let participant = self.field.strip_prefix(Keys::FLAGS).unwrap_or_default();
                 participant.trim_start_matches('\t')
