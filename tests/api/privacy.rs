@@ -23,7 +23,7 @@ const OWNERS: [&str; 8] = [
 ];
 
 /// Routes of one member: `{}` is the member.
-const PRIVATE: [&str; 9] = [
+const PRIVATE: [&str; 10] = [
     "/v1/users/{}/activity",
     "/v1/users/{}/points",
     "/v1/users/{}/points?refused=true",
@@ -33,6 +33,7 @@ const PRIVATE: [&str; 9] = [
     "/v1/ranking/day/users?followed_by={}",
     "/v1/users/{}/moderation",
     "/v1/users/{}/account",
+    "/v1/users/{}/pause",
 ];
 const PUBLIC: [&str; 13] = [
     "/v1/users/{}",
@@ -115,7 +116,7 @@ fn private_status(route: &str, caller: &str, owner: &str) -> u16 {
         _ if is_calendar => 200,
         "anonymous" => 401,
         _ if route.ends_with("/moderation") => 403,
-        "service" if route.ends_with("/account") => 403,
+        "service" if route.ends_with("/account") || route.ends_with("/pause") => 403,
         "owner" | "service" => 200,
         _ => 403,
     }

@@ -19,11 +19,12 @@ pub struct Problem {
 }
 
 /// Slug, status and title of each problem type.
-const TYPES: [(&str, u16, &str); 17] = [
+const TYPES: [(&str, u16, &str); 18] = [
     ("invalid-request", 400, "The request is invalid"),
     ("unauthenticated", 401, "Authentication failed"),
     ("forbidden", 403, "Forbidden"),
     ("not-found", 404, "Not found"),
+    ("pause-conflict", 409, "The pauses do not allow this"),
     ("account-conflict", 409, "The accounts do not allow this"),
     ("author-conflict", 409, "The target has another author"),
     ("event-conflict", 409, "The event does not allow this"),

@@ -32,7 +32,9 @@ fn routes() -> Vec<(&'static [Scope], Method, &'static str, Value)> {
     let standings = "/v1/users/42/standings";
     let ada = json!({"name": "Ada"});
     let profiles = json!([{"id": "42", "name": "Ada"}, {}]);
-    let account = "/v1/users/42/account";
+    let (account, pause) = ("/v1/users/42/account", "/v1/users/42/pause");
+    let today = crate::clock::day(0).to_string();
+    let today = json!({"from": today, "until": today});
     let (state, adjustments) = ("/v1/users/42/moderation", "/v1/users/42/adjustments");
     let (from, to) = ("9000-01-01T00:00:00Z", "9000-01-02T00:00:00Z");
     let event = json!({"title": "Hackathon", "from": from, "to": to});
@@ -57,6 +59,9 @@ fn routes() -> Vec<(&'static [Scope], Method, &'static str, Value)> {
         (&[Scope::Profiles], Method::PUT, "/v1/users/42", ada),
         (&[Scope::Profiles], Method::PUT, "/v1/users", profiles),
         (&[Scope::Profiles], Method::PUT, "/v1/users", json!([])),
+        (&[Scope::Profiles], Method::PUT, pause, today),
+        (&[Scope::Profiles], Method::GET, pause, Value::Null),
+        (&[Scope::Profiles], Method::DELETE, pause, Value::Null),
         (&[Scope::Admin], Method::PUT, state, moderation(true, false)),
         (&[Scope::Admin], Method::GET, state, Value::Null),
         (&[Scope::Admin], Method::GET, account, Value::Null),

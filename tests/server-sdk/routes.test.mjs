@@ -36,6 +36,9 @@ before(async () => {
 })
 after(() => app?.stop())
 
+/** In any time zone, a day that a pause may have. */
+const TOMORROW = new Date(Date.now() + 2 * 864e5).toISOString().slice(0, 10)
+
 /**
  * Called in this order: an operation, its arguments, and a part of the result, a pattern, or the status of the error.
  * @type {[operation: string, args: object, expected: any][]}
@@ -106,6 +109,9 @@ const CALLS = [
   ['getCard', { user: '42' }, { user: { id: '42' }, standings: { day: { rank: 1 } } }],
   ['getCardPicture', { user: '42', theme: 'dark', lang: 'zh-Hans' }, SVG],
   ['getBadge', { user: '42' }, SVG],
+  ['putPause', { user: '42', body: { from: TOMORROW, until: TOMORROW } }, { pauses: [{ from: TOMORROW }] }],
+  ['listPauses', { user: '42' }, { user: { id: '42' }, pauses: [{ until: TOMORROW }] }],
+  ['deletePauses', { user: '42', from: TOMORROW }, undefined],
   ['putAccount', { user: '43', body: { of: '42' } }, { account_of: '42' }],
   ['getAccount', { user: '42' }, { account_of: null, accounts: ['43'] }],
   ['deleteAccount', { user: '43' }, undefined],

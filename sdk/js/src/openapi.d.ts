@@ -593,7 +593,7 @@ export interface paths {
         };
         /**
          * Get a user's activity history
-         * @description Returns points and actions by day, newest first, including days without activity: the last days, or a year. Actions with most points are first. Undone activities are subtracted. Days before the last 31 come from the archive and have no actions. A streak is a run of consecutive days with points within the last 31 days, or 366 with an archive. The current streak ends today, or yesterday if today has no points yet. With `STREAK_FREEZES`, missed days do not end a streak while freezes of their month are left: `frozen` days are neither missed nor counted. If the profile has `public_activity` and the user is not hidden, everyone may read the points by day and the streaks, without actions.
+         * @description Returns points and actions by day, newest first, including days without activity: the last days, or a year. Actions with most points are first. Undone activities are subtracted. Days before the last 31 come from the archive and have no actions. A streak is a run of consecutive days with points within the last 31 days, or 366 with an archive. The current streak ends today, or yesterday if today has no points yet. With `STREAK_FREEZES`, missed days do not end a streak while freezes of their month are left: `frozen` days are neither missed nor counted; so are days of a pause. If the profile has `public_activity` and the user is not hidden, everyone may read the points by day and the streaks, without actions.
          */
         get: operations["getHistory"];
         put?: never;
@@ -960,6 +960,37 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{user}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List a user's pauses
+         * @description Allowed with the user's own token, or with a service key with the scope `profiles`. Pauses that were over 366 days ago are removed when the user's pauses next change.
+         */
+        get: operations["listPauses"];
+        /**
+         * Declare a pause
+         * @description On days of a pause, missed days neither end a streak nor make it longer, and use no freeze; activity counts as always. Days are those of the deployment's time zone. A pause begins today or up to 366 days from now, and has at most 92 days. A user has at most 4 pauses that are not over, and no two of them share a day. The same request again changes nothing. Allowed with the user's own token, or with a service key with the scope `profiles`.
+         */
+        put: operations["putPause"];
+        post?: never;
+        /**
+         * End pauses
+         * @description Ends a pause that has begun: today is the first day without it, and the days before stay paused. Removes pauses that have not begun. Also 204 for a user without pauses. Allowed with the user's own token, or with a service key with the scope `profiles`.
+         */
+        delete: operations["deletePauses"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2335,10 +2366,15 @@ export interface components {
                 date: string;
                 points: components["schemas"]["Score"];
                 /**
-                 * @description A freeze covers the day: it has no points and does not end the streak. Absent on other days.
+                 * @description A freeze or a pause covers the day: it has no points and does not end the streak. Absent on other days.
                  * @constant
                  */
                 frozen?: true;
+                /**
+                 * @description The day is frozen, and in a pause. Absent on other days.
+                 * @constant
+                 */
+                paused?: true;
                 /** @description Count and points by action, of the last 31 days; for the user and services. */
                 actions?: {
                     [key: string]: {
@@ -2365,6 +2401,23 @@ export interface components {
              * @enum {unknown}
              */
             past?: "counted" | "pending" | "left-out";
+        };
+        Pause: {
+            /**
+             * Format: date
+             * @description The first day.
+             */
+            from: string;
+            /**
+             * Format: date
+             * @description The last day.
+             */
+            until: string;
+        };
+        Pauses: {
+            account_of?: components["schemas"]["AccountOf"];
+            user: components["schemas"]["User"];
+            pauses: components["schemas"]["Pause"][];
         };
         ModerationState: {
             hidden: boolean;
@@ -2553,7 +2606,7 @@ export interface components {
                 /** @description The id of the entry in its shard. */
                 id: string;
                 /** @enum {unknown} */
-                did: "count" | "undo" | "adjust" | "receive" | "target" | "list" | "stub" | "moderate-target" | "moderate" | "profile" | "erase" | "event" | "recount" | "rules" | "account" | "accounts" | "refused";
+                did: "count" | "undo" | "adjust" | "receive" | "target" | "list" | "stub" | "moderate-target" | "moderate" | "profile" | "erase" | "event" | "recount" | "rules" | "account" | "accounts" | "pause" | "refused";
                 /** @description When the operation was applied, in Unix milliseconds. */
                 now: string;
                 /** @description In `receive` and `target` the author; empty for none. */
@@ -2630,6 +2683,13 @@ export interface components {
                 account?: string;
                 /** @description The member of whom the user is an account from then on; empty if it leaves. */
                 of?: string;
+                /** @description All pauses that the user has from then on, such as `2026-12-20/2027-01-03,2027-02-01/2027-02-01`; empty for none. Those of earlier entries hold until the day before. */
+                pauses?: string;
+                /**
+                 * Format: date
+                 * @description In `pause`, the day of the change.
+                 */
+                day?: string;
                 /** @description Why it did not count. */
                 outcome?: string;
                 /**
@@ -2859,7 +2919,7 @@ export interface components {
              * @description Identifies the type of problem.
              * @enum {unknown}
              */
-            type: "/problems/invalid-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/not-found" | "/problems/account-conflict" | "/problems/author-conflict" | "/problems/event-conflict" | "/problems/method-not-allowed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/unknown-action" | "/problems/not-undoable" | "/problems/score-overflow" | "/problems/rate-limited" | "/problems/misconfigured" | "/problems/store-unavailable" | "/problems/keys-unavailable";
+            type: "/problems/invalid-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/not-found" | "/problems/account-conflict" | "/problems/author-conflict" | "/problems/event-conflict" | "/problems/pause-conflict" | "/problems/method-not-allowed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/unknown-action" | "/problems/not-undoable" | "/problems/score-overflow" | "/problems/rate-limited" | "/problems/misconfigured" | "/problems/store-unavailable" | "/problems/keys-unavailable";
             /** @description A short description of the type. */
             title: string;
             /** @description The HTTP status code. */
@@ -2953,6 +3013,28 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Accounts"];
+            };
+        };
+        /** @description The user's pauses in their order. */
+        Pauses: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "user": {
+                 *         "id": "42"
+                 *       },
+                 *       "pauses": [
+                 *         {
+                 *           "from": "2026-12-20",
+                 *           "until": "2027-01-03"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["Pauses"];
             };
         };
         /** @description The moderation state. `user.hidden` is the user's own choice. */
@@ -3156,6 +3238,23 @@ export interface components {
                  *       "title": "The accounts do not allow this",
                  *       "status": 409,
                  *       "detail": "A member has at most 20 accounts."
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `pause-conflict`: another pause has some of these days, or the user has 4 pauses that are not over. */
+        PauseConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/pause-conflict",
+                 *       "title": "The pauses do not allow this",
+                 *       "status": 409,
+                 *       "detail": "A user has at most 4 pauses that are not over."
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
@@ -5958,6 +6057,91 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    listPauses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Pauses"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    putPause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "2026-12-20",
+                 *       "until": "2027-01-03"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Pause"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Pauses"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["PauseConflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    deletePauses: {
+        parameters: {
+            query?: {
+                /** @description The first day of the pause; without it, all pauses. */
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @example 42 */
+                user: components["parameters"]["user"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No pause, or not this one, lasts any longer. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Misconfigured"];
             503: components["responses"]["StoreUnavailable"];

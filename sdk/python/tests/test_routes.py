@@ -251,6 +251,14 @@ def test_accounts(api: Any, unique: str) -> None:
     assert api.get_account(account)["account_of"] is None
 
 
+def test_pauses(api: Any, unique: str) -> None:
+    day = (datetime.now(UTC) + timedelta(days=2)).date().isoformat()
+    pauses = {"user": {"id": unique}, "pauses": [{"from": day, "until": day}]}
+    assert api.put_pause(unique, {"from": day, "until": day}) == pauses == api.list_pauses(unique)
+    api.delete_pauses(unique, from_=day)
+    assert api.list_pauses(unique)["pauses"] == []
+
+
 def test_journal(api: Any, unique: str) -> None:
     api.count_activity(like(unique, "a"))
     pages = [api.get_journal(after=0, limit=5000, shard=0)]

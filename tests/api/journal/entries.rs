@@ -235,6 +235,28 @@ async fn journal_lists_each_profile_change_once() {
     assert_entries(&app, &expected).await;
 }
 
+/// An entry has all pauses that are kept.
+#[tokio::test]
+async fn journal_lists_each_change_of_pauses_once() {
+    let app = start();
+    let (first, second) = (day(-3), day(-1));
+    for from in [first, first, second] {
+        let pause = json!({"from": from.to_string(), "until": from.to_string()});
+        app.put("a", "/pause", pause).await;
+    }
+    let path = format!("/v1/users/{}/pause", peer("a"));
+    for _ in 0..2 {
+        app.client.delete(&path).await.assert_status(204);
+    }
+    let entry = |pauses: String| json!({"did": "pause", "user": peer("a"), "pauses": pauses, "day": day(0).to_string()});
+    let expected = [
+        entry(format!("{first}/{first}")),
+        entry(format!("{second}/{second},{first}/{first}")),
+        entry(String::new()),
+    ];
+    assert_entries(&app, &expected).await;
+}
+
 /// `skipped` lists the archived boards that an activity could not change, by index.
 #[tokio::test]
 async fn journal_entry_lists_skipped_archived_boards() {

@@ -98,6 +98,7 @@ fn documented_problem_types_are_all_tested() {
         "account-conflict",
         "author-conflict",
         "event-conflict",
+        "pause-conflict",
         "forbidden",
         "rate-limited",
         "misconfigured",

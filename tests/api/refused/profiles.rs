@@ -3,6 +3,7 @@
 use test_support::{Method, Value, json};
 
 use super::case::{Case, put};
+use crate::clock::day;
 use crate::problem::{ID, NO_PARAMETERS, field_error, field_errors, invalid_request};
 
 const CONTROL: &str = "must not contain control characters";
@@ -80,6 +81,40 @@ pub fn cases() -> Vec<Case> {
             ]),
         ),
     ];
+    let until = |until: i64| {
+        let day = |ahead: i64| day(-ahead).to_string();
+        json!({"from": day(5), "until": day(until)})
+    };
+    let last = format!("must be a day from {} to {}", day(-5), day(-96));
+    let path = "/v1/users/42/pause";
+    cases.extend([
+        put(path, &json!([]), invalid_request("A pause is a JSON object.")),
+        put(path, &until(4), field_error("until", &*last)),
+        put(path, &until(97), field_error("until", &*last)),
+        put(&format!("{path}?dry=1"), &until(5), unknown()),
+        Case::new(Method::GET, format!("{path}?dry=1"), unknown()),
+        Case::new(
+            Method::DELETE,
+            format!("{path}?from=2026-02-30"),
+            field_error("from", "must be a day such as 2026-11-20"),
+        ),
+        put(
+            "/v1/users/4%202/pause",
+            &json!({"from": day(1).to_string(), "to": 1}),
+            field_errors(&[
+                ("to", "is unknown; expected one of from, until"),
+                ("user", ID),
+                (
+                    "from",
+                    &format!("must be a day from {} to {}", day(0), day(-366)),
+                ),
+                (
+                    "until",
+                    &format!("must be a day from {} to {}", day(0), day(-366 - 91)),
+                ),
+            ]),
+        ),
+    ]);
     let links = [
         "",
         "http://example.com/",

@@ -24,6 +24,9 @@ async fn write_all_records(app: &TestApp, user: &str) {
     ]);
     app.send_activity(activities).await.assert_status(200);
     app.set_name(user, user).await;
+    let pause = json!({"from": day(-1).to_string(), "until": day(-1).to_string()});
+    let path = format!("/v1/users/{user}/pause");
+    app.put(&path, &pause).await.assert_status(200);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod credentials;
 mod done;
 mod erasure;
 mod history;
+mod pauses;
 mod points;
 mod profile;
 mod public_activity;

@@ -22,6 +22,7 @@ mod journal_app;
 mod observed;
 mod order_bits;
 mod past;
+mod pauses;
 mod random;
 mod recount;
 #[path = "../run/refusals.rs"]

@@ -817,8 +817,8 @@ class Operations(ABC):
         archive and have no actions. A streak is a run of consecutive days with points within the last 31 days, or 366
         with an archive. The current streak ends today, or yesterday if today has no points yet. With `STREAK_FREEZES`,
         missed days do not end a streak while freezes of their month are left: `frozen` days are neither missed nor
-        counted. If the profile has `public_activity` and the user is not hidden, everyone may read the points by day
-        and the streaks, without actions.
+        counted; so are days of a pause. If the profile has `public_activity` and the user is not hidden, everyone may
+        read the points by day and the streaks, without actions.
 
         days: Number of days. More than 31 need an archive of day boards. 1 to 366. Defaults to 31.
         year: In place of `days`, a year, from 1970 to this year: its days until today. Needs an archive of day boards.
@@ -1253,6 +1253,72 @@ class Operations(ABC):
             routes.LIST_USER_TARGETS,
             path={"user": user},
             query={"limit": limit, "after": after},
+            timeout=timeout,
+        )
+
+    def list_pauses(
+        self,
+        user: str,
+        *,
+        timeout: float | None = None,
+    ) -> types.Pauses:
+        """List a user's pauses.
+
+        Allowed with the user's own token, or with a service key with the scope `profiles`. Pauses that were over 366
+        days ago are removed when the user's pauses next change.
+
+        `GET /v1/users/{user}/pause`
+        """
+        return self._call(
+            routes.LIST_PAUSES,
+            path={"user": user},
+            timeout=timeout,
+        )
+
+    def put_pause(
+        self,
+        user: str,
+        body: types.Pause,
+        *,
+        timeout: float | None = None,
+    ) -> types.Pauses:
+        """Declare a pause.
+
+        On days of a pause, missed days neither end a streak nor make it longer, and use no freeze; activity counts as
+        always. Days are those of the deployment's time zone. A pause begins today or up to 366 days from now, and has
+        at most 92 days. A user has at most 4 pauses that are not over, and no two of them share a day. The same request
+        again changes nothing. Allowed with the user's own token, or with a service key with the scope `profiles`.
+
+        `PUT /v1/users/{user}/pause`
+        """
+        return self._call(
+            routes.PUT_PAUSE,
+            path={"user": user},
+            body=body,
+            timeout=timeout,
+        )
+
+    def delete_pauses(
+        self,
+        user: str,
+        *,
+        from_: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """End pauses.
+
+        Ends a pause that has begun: today is the first day without it, and the days before stay paused. Removes pauses
+        that have not begun. Also 204 for a user without pauses. Allowed with the user's own token, or with a service
+        key with the scope `profiles`.
+
+        from_: The first day of the pause; without it, all pauses. `YYYY-MM-DD`.
+
+        `DELETE /v1/users/{user}/pause`
+        """
+        return self._call(
+            routes.DELETE_PAUSES,
+            path={"user": user},
+            query={"from": from_},
             timeout=timeout,
         )
 
@@ -2589,8 +2655,8 @@ class AsyncOperations(ABC):
         archive and have no actions. A streak is a run of consecutive days with points within the last 31 days, or 366
         with an archive. The current streak ends today, or yesterday if today has no points yet. With `STREAK_FREEZES`,
         missed days do not end a streak while freezes of their month are left: `frozen` days are neither missed nor
-        counted. If the profile has `public_activity` and the user is not hidden, everyone may read the points by day
-        and the streaks, without actions.
+        counted; so are days of a pause. If the profile has `public_activity` and the user is not hidden, everyone may
+        read the points by day and the streaks, without actions.
 
         days: Number of days. More than 31 need an archive of day boards. 1 to 366. Defaults to 31.
         year: In place of `days`, a year, from 1970 to this year: its days until today. Needs an archive of day boards.
@@ -3025,6 +3091,72 @@ class AsyncOperations(ABC):
             routes.LIST_USER_TARGETS,
             path={"user": user},
             query={"limit": limit, "after": after},
+            timeout=timeout,
+        )
+
+    async def list_pauses(
+        self,
+        user: str,
+        *,
+        timeout: float | None = None,
+    ) -> types.Pauses:
+        """List a user's pauses.
+
+        Allowed with the user's own token, or with a service key with the scope `profiles`. Pauses that were over 366
+        days ago are removed when the user's pauses next change.
+
+        `GET /v1/users/{user}/pause`
+        """
+        return await self._call(
+            routes.LIST_PAUSES,
+            path={"user": user},
+            timeout=timeout,
+        )
+
+    async def put_pause(
+        self,
+        user: str,
+        body: types.Pause,
+        *,
+        timeout: float | None = None,
+    ) -> types.Pauses:
+        """Declare a pause.
+
+        On days of a pause, missed days neither end a streak nor make it longer, and use no freeze; activity counts as
+        always. Days are those of the deployment's time zone. A pause begins today or up to 366 days from now, and has
+        at most 92 days. A user has at most 4 pauses that are not over, and no two of them share a day. The same request
+        again changes nothing. Allowed with the user's own token, or with a service key with the scope `profiles`.
+
+        `PUT /v1/users/{user}/pause`
+        """
+        return await self._call(
+            routes.PUT_PAUSE,
+            path={"user": user},
+            body=body,
+            timeout=timeout,
+        )
+
+    async def delete_pauses(
+        self,
+        user: str,
+        *,
+        from_: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """End pauses.
+
+        Ends a pause that has begun: today is the first day without it, and the days before stay paused. Removes pauses
+        that have not begun. Also 204 for a user without pauses. Allowed with the user's own token, or with a service
+        key with the scope `profiles`.
+
+        from_: The first day of the pause; without it, all pauses. `YYYY-MM-DD`.
+
+        `DELETE /v1/users/{user}/pause`
+        """
+        return await self._call(
+            routes.DELETE_PAUSES,
+            path={"user": user},
+            query={"from": from_},
             timeout=timeout,
         )
 

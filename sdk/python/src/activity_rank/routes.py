@@ -82,6 +82,9 @@ GET_BADGE: Route[str] = Route("getBadge", "GET", "/v1/users/{user}/badge.svg", "
 LIST_USER_TARGETS: Route[types.ListUserTargetsResponse] = Route(
     "listUserTargets", "GET", "/v1/users/{user}/targets", "json"
 )
+LIST_PAUSES: Route[types.Pauses] = Route("listPauses", "GET", "/v1/users/{user}/pause", "json")
+PUT_PAUSE: Route[types.Pauses] = Route("putPause", "PUT", "/v1/users/{user}/pause", "json")
+DELETE_PAUSES: Route[None] = Route("deletePauses", "DELETE", "/v1/users/{user}/pause", "none")
 GET_ACCOUNT: Route[types.Accounts] = Route("getAccount", "GET", "/v1/users/{user}/account", "json")
 PUT_ACCOUNT: Route[types.Accounts] = Route("putAccount", "PUT", "/v1/users/{user}/account", "json")
 DELETE_ACCOUNT: Route[None] = Route("deleteAccount", "DELETE", "/v1/users/{user}/account", "none")
@@ -162,6 +165,9 @@ ALL: tuple[Route[Any], ...] = (
     GET_CARD_PICTURE,
     GET_BADGE,
     LIST_USER_TARGETS,
+    LIST_PAUSES,
+    PUT_PAUSE,
+    DELETE_PAUSES,
     GET_ACCOUNT,
     PUT_ACCOUNT,
     DELETE_ACCOUNT,

@@ -183,6 +183,7 @@ class Problem(TypedDict):
         "/problems/account-conflict",
         "/problems/author-conflict",
         "/problems/event-conflict",
+        "/problems/pause-conflict",
         "/problems/method-not-allowed",
         "/problems/too-large",
         "/problems/unsupported-media-type",
@@ -862,7 +863,9 @@ class HistoryDay(TypedDict):
     date: str
     points: Score
     frozen: NotRequired[Literal[True]]
-    """A freeze covers the day: it has no points and does not end the streak. Absent on other days."""
+    """A freeze or a pause covers the day: it has no points and does not end the streak. Absent on other days."""
+    paused: NotRequired[Literal[True]]
+    """The day is frozen, and in a pause. Absent on other days."""
     actions: NotRequired[dict[str, HistoryDayAction]]
     """Count and points by action, of the last 31 days; for the user and services."""
 
@@ -894,6 +897,22 @@ class Accounts(TypedDict):
     """Whether the activity of the accounts before their joins counts for the member: a recount has added it
     (`counted`), the next recount adds it (`pending`), or there is no journal (`left-out`). Absent for a user without
     accounts."""
+
+
+Pause = TypedDict(
+    "Pause",
+    {
+        "from": str,
+        "until": str,
+    },
+)
+
+
+@final
+class Pauses(TypedDict):
+    account_of: NotRequired[AccountOf]
+    user: User
+    pauses: list[Pause]
 
 
 @final
@@ -1147,6 +1166,7 @@ class JournalEntry(TypedDict):
         "rules",
         "account",
         "accounts",
+        "pause",
         "refused",
     ]
     now: str
@@ -1215,6 +1235,11 @@ class JournalEntry(TypedDict):
     """The number of the account of the user that sent it."""
     of: NotRequired[str]
     """The member of whom the user is an account from then on; empty if it leaves."""
+    pauses: NotRequired[str]
+    """All pauses that the user has from then on, such as `2026-12-20/2027-01-03,2027-02-01/2027-02-01`; empty for none.
+    Those of earlier entries hold until the day before."""
+    day: NotRequired[str]
+    """In `pause`, the day of the change."""
     outcome: NotRequired[str]
     """Why it did not count."""
     undo: NotRequired[Literal["", "1"]]
