@@ -429,6 +429,32 @@ async fn streak_fills_with_late_activity() {
     assert_eq!(app.progress(user).await, (vec![true, true], json!(1)));
 }
 
+/// A pause of today counts no day: activity does. The missed day before has a freeze.
+#[tokio::test]
+async fn streak_has_freezes_and_pauses() {
+    let streak = json!({"streak": {"name": "Streak", "streak": "days", "steps": [2, 3]}});
+    let app = start_with(|worker| {
+        let rules = json!({"vote": {"points": 2}});
+        let worker = worker.json("RULES", rules).json("ACHIEVEMENTS", streak);
+        worker.json("STREAK_FREEZES", json!(1))
+    });
+    assert_eq!(app.minute().await, []);
+    let user = &peer("42");
+    let today = day(0).to_string();
+    let pause = json!({"from": today, "until": today});
+    let response = app.put(&format!("/v1/users/{user}/pause"), &pause).await;
+    response.assert_status(200);
+    for back in [3, 1] {
+        let vote = with(vote(user, back as u32), json!({"at": noon(back)}));
+        app.outcome(vote, "counted").await;
+    }
+    app.minute().await;
+    assert_eq!(app.progress(user).await, (vec![true, false], json!(2)));
+    app.vote(user, &[0]).await;
+    app.minute().await;
+    assert_eq!(app.progress(user).await, (vec![true, true], json!(3)));
+}
+
 #[tokio::test]
 async fn anniversary_comes_with_time() {
     let app =
