@@ -105,7 +105,7 @@ fn config(shards: u32, webhooks: &Value) -> Config {
             "now": {"name": "B", "points": true, "revoke": true},
         },
     });
-    // With a streak, another request precedes those that the test refuses.
+    // With a streak, another request comes first, which the test refuses.
     if webhooks.is_null() {
         vars["ACHIEVEMENTS"]["days"] = json!({"name": "C", "streak": "days"});
     }

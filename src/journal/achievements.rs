@@ -10,7 +10,7 @@
 //! What a moderator awards or withdraws is a row of the journal too. From that row on, activity neither earns nor revokes
 //! the step.
 //!
-//! Runs of streaks are computed before the transaction, see [`streaks`]. The transaction changes nothing if another one has
+//! Runs of streaks are computed before the transaction, see `streaks.rs`. The transaction changes nothing if another one has
 //! advanced in between.
 
 use super::accounts::{PAST, UNTIL, effective};

@@ -57,7 +57,7 @@
 //! | `profile` | `now`, `user`, `json`, `hidden` (`1` or `0` if it changed, else empty), `actor` (if it changed) |
 //! | `account` | `now`, `user`, `of` (the member of whom the user is an account from then on; empty if it leaves), `number` (of the account; empty if it leaves), `actor` |
 //! | `award`, `withdraw` | `now`, `user`, `achievement`, `steps` (a JSON array, in smallest steps), `values` (the same as responses have them), `reason`, `actor` |
-//! | `pause` | `now`, `user`, `pauses` (all that are kept, as stored; those of earlier entries hold until the day before), `day`: the day of the change |
+//! | `pause` | `now`, `user`, `pauses` (all that are kept, as stored; the pauses of earlier entries hold until the day before), `day`: the day of the change |
 //! | `places` | `now`: the end of a board that has settled, or of a final event, Unix ms. With achievements; the Worker writes it and `place` to the table, under ids that begin with `0-0` |
 //! | `place` | `now`, `user`, `action` (`place:w`: the letter of the period, or `E` for an event), `points` (the place) |
 //! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua`; `recount`: `1` if this definition holds for all entries before too, empty if not. Old entries lack it. The command line writes the entry of a recount to the outbox |

@@ -211,7 +211,7 @@ impl HistoryRequest {
         days
     }
 
-    /// Returns what covers missed days.
+    /// Returns the freezes and pauses that cover missed days.
     fn cover<'a>(&self, history: &'a History) -> Cover<'a> {
         Cover {
             freezes: self.freezes,

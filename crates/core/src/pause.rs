@@ -117,7 +117,7 @@ impl Pauses {
         self.0.iter().any(|pause| pause.contains(day))
     }
 
-    /// Adds a pause, and removes those that were over long ago. A pause that is there already changes nothing.
+    /// Adds a pause, and removes the pauses that were over long ago. A pause that is there already changes nothing.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl Pauses {
         self.forget_old(today);
     }
 
-    /// Removes pauses without days, and those whose last day no calendar counts.
+    /// Removes pauses without days, and pauses whose last day no calendar counts.
     fn forget_old(&mut self, today: Date) {
         let first = today.plus(1 - KEPT_DAYS);
         let is_kept = |pause: &Pause| pause.from <= pause.until && pause.until >= first;

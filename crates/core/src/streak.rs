@@ -43,7 +43,7 @@ pub enum StreakDay {
     Missed,
 }
 
-/// What a streak counts.
+/// The unit of a streak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreakUnit {
     /// Days.
@@ -52,7 +52,7 @@ pub enum StreakUnit {
     Week,
 }
 
-/// What covers missed days.
+/// The freezes and pauses that cover missed days.
 #[derive(Clone, Copy, Debug)]
 pub struct Cover<'a> {
     /// The freezes of each month.

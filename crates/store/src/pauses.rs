@@ -40,7 +40,7 @@ pub async fn read(deployment: &Deployment, user: &str) -> Result<Pauses, Error> 
 ///
 /// # Errors
 ///
-/// Those of `change`, [`Error::Forbidden`] for a frozen user who changes their own pauses, and [`Error::AccountOf`] for an
+/// The errors of `change`, [`Error::Forbidden`] for a frozen user who changes their own pauses, and [`Error::AccountOf`] for an
 /// account of another member; else as [`Deployment::run_script`].
 pub async fn change(
     deployment: &Deployment,

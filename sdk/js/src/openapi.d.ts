@@ -982,7 +982,7 @@ export interface paths {
         get: operations["listPauses"];
         /**
          * Declare a pause
-         * @description On days of a pause, missed days neither end a streak nor make it longer, and use no freeze; activity counts as always. Days are those of the deployment's time zone. A pause begins today or up to 366 days from now, and has at most 92 days. A user has at most 4 pauses that are not over, and no two of them share a day. The same request again changes nothing. Allowed with the user's own token, or with a service key with the scope `profiles`.
+         * @description On days of a pause, missed days neither end a streak nor make it longer, and use no freeze; activity counts as always. Days are of the deployment's time zone. A pause begins today or up to 366 days from now, and has at most 92 days. A user has at most 4 pauses that are not over, and no two of them share a day. The same request again changes nothing. Allowed with the user's own token, or with a service key with the scope `profiles`.
          */
         put: operations["putPause"];
         post?: never;
@@ -2683,7 +2683,7 @@ export interface components {
                 account?: string;
                 /** @description The member of whom the user is an account from then on; empty if it leaves. */
                 of?: string;
-                /** @description All pauses that the user has from then on, such as `2026-12-20/2027-01-03,2027-02-01/2027-02-01`; empty for none. Those of earlier entries hold until the day before. */
+                /** @description All pauses that the user has from then on, such as `2026-12-20/2027-01-03,2027-02-01/2027-02-01`; empty for none. The pauses of earlier entries hold until the day before. */
                 pauses?: string;
                 /**
                  * Format: date

@@ -3,8 +3,8 @@
 //! A row that gives a day its first points reaches each step up to the length of the run around that day, as it is at that
 //! row: with the days that have points by then, and the pauses that the journal has by then.
 //!
-//! A run is that of a number of days with points before the day and after it: as many as the longest step needs, and those of
-//! a month, see [`Achievements::days_around`](activity_rank_core::config::Achievements::days_around). Freezes count from the
+//! A run is that of a number of days with points before the day and after it: as many as the longest step needs, and 31
+//! for the gaps of a month, see [`Achievements::days_around`](activity_rank_core::config::Achievements::days_around). Freezes count from the
 //! first of these days. So a row reaches the same steps in whichever transaction it is, and members of many years cost no
 //! more.
 
@@ -95,7 +95,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What is known of a streak of a member at a row.
+/// The days and pauses of a streak at a row.
 #[derive(Default)]
 struct Known {
     /// The days with points in their order.
@@ -124,7 +124,7 @@ impl Known {
         last
     }
 
-    /// Replaces the pauses by those of an entry, from its day on.
+    /// Replaces the pauses from the day of an entry on by the pauses that it has.
     fn pause(&mut self, value: &str) {
         let (day, stored) = value.split_once(' ').unwrap_or_default();
         if let Some(day) = Date::parse(day) {
@@ -154,7 +154,7 @@ impl Known {
 /// row that reaches it.
 pub fn evaluate(config: &Config, rows: u32, read: &[String]) -> String {
     let (mut seen, mut reached) = ("", String::new());
-    // Of the last row: its member and achievement, and the pauses of the member with their rows.
+    // The member and achievement of the last row, and the pauses of the member with their rows.
     let (mut last, mut pauses) = (("", ""), Vec::new());
     let (mut known, mut applied, mut longest) = (Known::default(), 0, 0);
     for row in read.iter().filter_map(|text| Row::parse(text)) {

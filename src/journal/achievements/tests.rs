@@ -511,7 +511,7 @@ fn steps_do_not_depend_on_transactions() {
     assert_eq!(kinds.len(), 22, "{kinds:?}");
 }
 
-/// Returns a journal of a member with likes on these days, the first of which is 2026-01-01.
+/// Returns a journal of a member with likes on these days. Day 0 is 2026-01-01.
 fn likes(days: impl Iterator<Item = i32>) -> Vec<Value> {
     let likes = days.map(|day| {
         let date = first_day().plus(day);
@@ -554,7 +554,7 @@ fn concurrent_advance_leaves_all_to_the_next() {
     assert_eq!(days, expected.iter().collect::<Vec<_>>());
 }
 
-/// Steps of 3 weeks are 21 days, and those of a month.
+/// 3 weeks are 21 days, and 31 more are read.
 #[test]
 fn streak_reads_days_of_the_longest_step() {
     let (config, mut database) = (config(1), TestDatabase::new());

@@ -88,9 +88,13 @@ pub fn cases() -> Vec<Case> {
     let last = format!("must be a day from {} to {}", day(-5), day(-96));
     let path = "/v1/users/42/pause";
     cases.extend([
-        put(path, &json!([]), invalid_request("A pause is a JSON object.")),
-        put(path, &until(4), field_error("until", &*last)),
-        put(path, &until(97), field_error("until", &*last)),
+        put(
+            path,
+            &json!([]),
+            invalid_request("A pause is a JSON object."),
+        ),
+        put(path, &until(4), field_error("until", &last)),
+        put(path, &until(97), field_error("until", &last)),
         put(&format!("{path}?dry=1"), &until(5), unknown()),
         Case::new(Method::GET, format!("{path}?dry=1"), unknown()),
         Case::new(

@@ -99,8 +99,7 @@ async fn pause_covers_missed_days() {
     let covered = [false, false, true, true, false, false, false, false];
     assert_eq!(frozen(&body), covered);
     let date = day(2).to_string();
-    let paused =
-        json!({"date": date, "points": 0, "frozen": true, "paused": true, "actions": {}});
+    let paused = json!({"date": date, "points": 0, "frozen": true, "paused": true, "actions": {}});
     assert_eq!(body["days"][2], paused);
     let expected = streak(3, 3, &[1, 4, 5, 7]);
     let found = &body["streak"];

@@ -10,7 +10,7 @@
 -- '\t#3'         id of the last entry of shard 3 that was applied here: receive.lua
 -- '\t!'          definitions of the events that are not final: define.lua
 --
--- Flags are those of a participant: a user, or a target as a tab and its member. No user id contains a tab, '!', '~'
+-- Flags belong to a participant: a user, or a target as a tab and its member. No user id contains a tab, '!', '~'
 -- or '#'.
 
 local FINGERPRINT, FLAGS, PAUSES, WATCHED, DEFINITIONS = '\t', '!', '~', '\t#', '\t!'

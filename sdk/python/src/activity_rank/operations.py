@@ -1285,9 +1285,9 @@ class Operations(ABC):
         """Declare a pause.
 
         On days of a pause, missed days neither end a streak nor make it longer, and use no freeze; activity counts as
-        always. Days are those of the deployment's time zone. A pause begins today or up to 366 days from now, and has
-        at most 92 days. A user has at most 4 pauses that are not over, and no two of them share a day. The same request
-        again changes nothing. Allowed with the user's own token, or with a service key with the scope `profiles`.
+        always. Days are of the deployment's time zone. A pause begins today or up to 366 days from now, and has at most
+        92 days. A user has at most 4 pauses that are not over, and no two of them share a day. The same request again
+        changes nothing. Allowed with the user's own token, or with a service key with the scope `profiles`.
 
         `PUT /v1/users/{user}/pause`
         """
@@ -3123,9 +3123,9 @@ class AsyncOperations(ABC):
         """Declare a pause.
 
         On days of a pause, missed days neither end a streak nor make it longer, and use no freeze; activity counts as
-        always. Days are those of the deployment's time zone. A pause begins today or up to 366 days from now, and has
-        at most 92 days. A user has at most 4 pauses that are not over, and no two of them share a day. The same request
-        again changes nothing. Allowed with the user's own token, or with a service key with the scope `profiles`.
+        always. Days are of the deployment's time zone. A pause begins today or up to 366 days from now, and has at most
+        92 days. A user has at most 4 pauses that are not over, and no two of them share a day. The same request again
+        changes nothing. Allowed with the user's own token, or with a service key with the scope `profiles`.
 
         `PUT /v1/users/{user}/pause`
         """

@@ -1237,7 +1237,7 @@ class JournalEntry(TypedDict):
     """The member of whom the user is an account from then on; empty if it leaves."""
     pauses: NotRequired[str]
     """All pauses that the user has from then on, such as `2026-12-20/2027-01-03,2027-02-01/2027-02-01`; empty for none.
-    Those of earlier entries hold until the day before."""
+    The pauses of earlier entries hold until the day before."""
     day: NotRequired[str]
     """In `pause`, the day of the change."""
     outcome: NotRequired[str]
