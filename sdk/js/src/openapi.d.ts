@@ -2606,7 +2606,7 @@ export interface components {
                 /** @description The id of the entry in its shard. */
                 id: string;
                 /** @enum {unknown} */
-                did: "count" | "undo" | "adjust" | "receive" | "target" | "list" | "stub" | "moderate-target" | "moderate" | "profile" | "erase" | "event" | "recount" | "rules" | "account" | "accounts" | "pause" | "refused";
+                did: "count" | "undo" | "adjust" | "receive" | "target" | "list" | "stub" | "moderate-target" | "moderate" | "profile" | "erase" | "event" | "recount" | "rules" | "account" | "accounts" | "award" | "withdraw" | "place" | "places" | "pause" | "refused";
                 /** @description When the operation was applied, in Unix milliseconds. */
                 now: string;
                 /** @description In `receive` and `target` the author; empty for none. */
@@ -2683,6 +2683,12 @@ export interface components {
                 account?: string;
                 /** @description The member of whom the user is an account from then on; empty if it leaves. */
                 of?: string;
+                /** @description In `award` and `withdraw`, the id of the achievement. */
+                achievement?: string;
+                /** @description In `award` and `withdraw`, the steps as a JSON array, points in the smallest unit of points. */
+                steps?: string;
+                /** @description The same as responses have them. */
+                values?: string;
                 /** @description All pauses that the user has from then on, such as `2026-12-20/2027-01-03,2027-02-01/2027-02-01`; empty for none. The pauses of earlier entries hold until the day before. */
                 pauses?: string;
                 /**
@@ -2701,7 +2707,7 @@ export interface components {
                 gives?: string;
                 /** @description In `refused`, who would have received it, if that is not the target. */
                 on?: string;
-                /** @description A recount of earlier entries, by which what an account did before its join is its member's, as JSON: `until`, the number of the last entry that it has read, and `changed`, the numbers of the entries that count by it and did not, or the reverse. */
+                /** @description A recount of earlier entries, by which what an account did before its join is its member's, as JSON: `until`, the number of the last entry that it has read, and `changed`, the numbers of the entries that count by it and did not, or the reverse. `sources`, `late` and `receipts` say the same for readers that do not replay it: which entry has the points that an entry gives, and who receives. Old entries lack them. */
                 accounts?: string;
                 /** @description In `undo`, when the activity counted that it undoes, in Unix milliseconds; empty if nothing was undone. Old entries lack it. */
                 counted?: string;

@@ -1166,6 +1166,10 @@ class JournalEntry(TypedDict):
         "rules",
         "account",
         "accounts",
+        "award",
+        "withdraw",
+        "place",
+        "places",
         "pause",
         "refused",
     ]
@@ -1235,6 +1239,12 @@ class JournalEntry(TypedDict):
     """The number of the account of the user that sent it."""
     of: NotRequired[str]
     """The member of whom the user is an account from then on; empty if it leaves."""
+    achievement: NotRequired[str]
+    """In `award` and `withdraw`, the id of the achievement."""
+    steps: NotRequired[str]
+    """In `award` and `withdraw`, the steps as a JSON array, points in the smallest unit of points."""
+    values: NotRequired[str]
+    """The same as responses have them."""
     pauses: NotRequired[str]
     """All pauses that the user has from then on, such as `2026-12-20/2027-01-03,2027-02-01/2027-02-01`; empty for none.
     The pauses of earlier entries hold until the day before."""
@@ -1252,7 +1262,8 @@ class JournalEntry(TypedDict):
     accounts: NotRequired[str]
     """A recount of earlier entries, by which what an account did before its join is its member's, as JSON: `until`, the
     number of the last entry that it has read, and `changed`, the numbers of the entries that count by it and did not,
-    or the reverse."""
+    or the reverse. `sources`, `late` and `receipts` say the same for readers that do not replay it: which entry has the
+    points that an entry gives, and who receives. Old entries lack them."""
     counted: NotRequired[str]
     """In `undo`, when the activity counted that it undoes, in Unix milliseconds; empty if nothing was undone. Old
     entries lack it."""
