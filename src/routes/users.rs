@@ -207,17 +207,18 @@ pub async fn erase(
             users.pop();
             continue;
         };
-        let member = found.member().map(|(_, member)| (user.as_str(), member));
-        let listed = found.list().map(|(_, account)| (account, user.as_str()));
-        let mut detached = Vec::new();
-        for (account, member) in member.into_iter().chain(listed) {
-            let detach = accounts::detach(deployment, account, member, actor.as_ref(), now);
+        if let Some((_, member)) = found.member() {
+            accounts::detach(deployment, user, member, actor.as_ref(), now).await?;
+        }
+        let mut released = Vec::new();
+        for (_, account) in found.list() {
+            let release = accounts::release(deployment, account, user, actor.as_ref(), now);
             // A join that has ended in between leaves a user in the list who is no account.
-            if detach.await? && account != user.as_str() {
-                detached.push(account.to_owned());
+            if release.await? {
+                released.push(account.to_owned());
             }
         }
-        users.extend(detached);
+        users.extend(released);
     }
     Ok(Response::no_content())
 }

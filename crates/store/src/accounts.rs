@@ -1,8 +1,8 @@
 //! `account.lua`: makes a user an account of a member, and takes that back.
 //!
 //! The flags of the account name the member, and the flags of the member list the account. Both may lie on different shards.
-//! The list is written first and cleared last: a request that ends in between leaves a name in the list, which counts for
-//! nothing, and the same request again completes it.
+//! A request that ends in between is completed by the same request again: what it needs for that is written first, or cleared
+//! last. A name in the list alone counts for nothing.
 
 use crate::deployment::Deployment;
 use crate::keys::Keys;
@@ -73,12 +73,29 @@ pub async fn join(
     Ok(accounts)
 }
 
-/// Takes back that a user is an account of a member. Returns whether it was one.
+/// Takes back that a user is an account of a member. The account knows its member until the end.
 ///
 /// # Errors
 ///
 /// As [`Deployment::run_script`].
 pub async fn detach(
+    deployment: &Deployment,
+    user: &str,
+    member: &str,
+    actor: Option<&Actor>,
+    now: Instant,
+) -> Result<(), Error> {
+    let halves = [("remove", member, user), ("detach", user, member)];
+    change(deployment, halves, actor, now).await.map(|_| ())
+}
+
+/// Takes back that a user is an account of a member who is erased. Returns whether it was one. The member knows the account
+/// until the end.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn release(
     deployment: &Deployment,
     user: &str,
     member: &str,

@@ -1,6 +1,6 @@
 //! `/v1/users/{user}/account`: several users who count as one member.
 
-use test_support::{Value, json, shards};
+use test_support::{Fault, Forwarder, Value, gateway, json, shards};
 
 use crate::app::TestApp;
 use crate::bodies::{activity, ids, like, moderation, undo, with};
@@ -395,6 +395,36 @@ async fn erasure_spares_users_who_are_no_accounts() {
     app.delete("/v1/users/9").await.assert_status(204);
     assert_eq!(ids(&app.read("/v1/ranking/all").await), ["5"]);
     assert_eq!(app.store().traces("42"), [""; 0]);
+}
+
+/// The store fails between the halves; the same request again completes what the first one has begun.
+#[tokio::test]
+async fn leave_that_failed_is_completed() {
+    for erases in [false, true] {
+        let forwarder = Forwarder::to(&gateway().url());
+        let app = TestApp::with(|worker| worker.store(&forwarder.url()));
+        join(&app, &["42"]).await;
+        let mut first = None;
+        forwarder.fail(move |request| {
+            let is_verb = |word: &Value| word == "detach" || word == "remove";
+            let mut words = request.commands().into_iter().flatten();
+            let verb = words.find(is_verb)?;
+            let first = first.get_or_insert_with(|| verb.clone());
+            (*first != verb).then_some(Fault::CutBefore)
+        });
+        let leave = if erases {
+            "/v1/users/42".to_owned()
+        } else {
+            path("42")
+        };
+        app.delete(&leave).await.assert_status(503);
+        forwarder.heal();
+        app.delete(&leave).await.assert_status(204);
+        assert_eq!(app.read(&path("9")).await["accounts"], json!([]), "{leave}");
+        if erases {
+            assert_eq!(app.store().traces("42"), [""; 0]);
+        }
+    }
 }
 
 #[tokio::test]
