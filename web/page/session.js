@@ -124,7 +124,8 @@ export const read = (path) => send(path, {})
 async function send(path, options) {
   try {
     const response = await fetch(path, options)
-    return { status: response.status, body: await response.json() }
+    const { status } = response
+    return { status, body: status === 204 ? null : await response.json() }
   } catch {
     return { status: 0, body: null }
   }
