@@ -1,9 +1,11 @@
-// The page of a member: climb, year, achievements, and what they published; for the member also where their points come from.
+// The page of a member: climb, year, achievements, and what they published; for the member also pauses of the streak, and
+// where the points come from.
 
 import { Achievements } from './achievements.js'
 import { $, decoded, faceOf, make } from './dom.js'
 import { climbOf } from './mine.js'
 import { PagedList } from './paged.js'
+import { Pauses } from './pauses.js'
 import { startPeek } from './peek.js'
 import { entryItem, targetItem, withRefused } from './points.js'
 import { recapLinks } from './recaps.js'
@@ -25,10 +27,16 @@ let period = PERIODS.some((name) => `#${name}` === location.hash) ? location.has
  * @type {import('./session.js').Answer | null}
  */
 let card = null
+/**
+ * The state of the deployment.
+ * @type {Promise<import('./session.js').Answer> | undefined}
+ */
+let health
 /** Whether everything has been loaded: nothing moves while it arrives. */
 let isComplete = false
 
 const year = new Year(user, () => render())
+const pauses = new Pauses(user)
 const achievements = new Achievements(user)
 const targets = new PagedList($('targets-content'), targetItem, (next) =>
   read(`${path}/targets?limit=10${next ? `&after=${encodeURIComponent(next)}` : ''}`),
@@ -62,6 +70,7 @@ function render() {
   renderPeriods(facts.standings)
   $('recaps').replaceChildren(...recapLinks(user, year.years))
   year.render()
+  pauses.render()
   achievements.render()
   targets.render()
   points.render()
@@ -114,19 +123,27 @@ async function showMember() {
   $('year').hidden = !hasYear
   if (hasYear) year.show(body?.standings?.year?.score ?? null)
   else year.hide()
-  $('points').hidden = !isOwn()
+  $('points').hidden = $('pauses').hidden = !isOwn()
   if (status !== 200 && !isOwn()) $('climb').replaceChildren()
   points.clear()
+  pauses.clear()
   achievements.clear()
   moderation = null
   const isKnown = status === 200 || isOwn()
-  await Promise.all([isOwn() && points.start(), isKnown && achievements.start()])
+  await Promise.all([isOwn() && points.start(), isOwn() && pauses.start(timeZone()), isKnown && achievements.start()])
   render()
 }
 
+/** Returns the configuration of the deployment, which is requested once; none if the service does not answer. */
+async function configuration() {
+  health ??= read('/healthz')
+  return (await health).body?.configured
+}
+
+const timeZone = async () => (await configuration())?.timezone
+
 async function loadTargets() {
-  const { body } = await read('/healthz')
-  if (!body?.configured?.content_periods.length) return
+  if (!(await configuration())?.content_periods.length) return
   $('targets').hidden = (await targets.start()) === 0
 }
 
