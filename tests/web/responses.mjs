@@ -140,6 +140,12 @@ const POINTS = () => ({
   next: null,
 })
 
+const PAUSES = () => [
+  { from: dateOf(-90), until: dateOf(-80) },
+  { from: dateOf(-2), until: dateOf(5) },
+  { from: dateOf(26), until: dateOf(40) },
+]
+
 const ACHIEVEMENTS = (lang) => {
   const achievement = (id, [name, description], icon, steps, value, next) => ({
     id,
@@ -230,6 +236,8 @@ function respond(url, isMember) {
       return isMember ? { user, standings: placesOf(name) } : undefined
     case 'points':
       return isMember ? POINTS() : undefined
+    case 'pause':
+      return isMember ? { user: { id: name }, pauses: PAUSES() } : undefined
     case 'achievements':
       return { user, achievements: ACHIEVEMENTS(url.searchParams.get('lang')) }
     case 'targets':

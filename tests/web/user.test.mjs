@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 
-import { eventually, layoutShift, openMenu, scrollWidth, startApp, violations } from './support.mjs'
+import { eventually, layoutShift, openMenu, PHONE, scrollWidth, startApp, violations } from './support.mjs'
 
 let app
 
@@ -30,7 +30,7 @@ before(async () => {
 })
 after(() => app?.stop())
 
-const PARTS = ['climb', 'year', 'targets', 'points']
+const PARTS = ['climb', 'year', 'pauses', 'targets', 'points']
 
 const text = (page, selector) => page.locator(selector).innerText()
 const visible = (page, ...names) =>
@@ -242,6 +242,175 @@ describe('own page', () => {
     assert.match(await items.nth(0).innerText(), / · 14 times · Post a, Post b, Post c…\n+0$/)
     assert.match(await items.nth(2).innerText(), / · once\n+0$/)
   })
+})
+
+describe('pauses of the own streak', () => {
+  const day = (ahead) => new Date(Date.now() + ahead * 864e5).toISOString().slice(0, 10)
+  const statusOf = (page) => text(page, '#pause-status')
+  const items = (page) => page.locator('#pauses-content > li')
+
+  /** Opens the own page of a member with these pauses: days from today. */
+  async function openOwn(t, member, pauses = [], options = {}) {
+    for (const [from, until] of pauses) {
+      await app.request('PUT', `/v1/users/${member}/pause`, { from: day(from), until: day(until) })
+    }
+    const page = await open(t, member, options, member)
+    await page.locator('#pauses').waitFor()
+    return page
+  }
+
+  /** Fills in the form, and submits it with the keyboard. */
+  async function declare(page, from, until) {
+    await page.getByLabel('First day').fill(day(from))
+    await page.getByLabel('Last day').fill(day(until))
+    await page.getByLabel('Last day').press('Enter')
+  }
+
+  const stored = async (member) => (await app.request('GET', `/v1/users/${member}/pause`)).pauses
+
+  it('declared pause is listed and announced', async (t) => {
+    const page = await openOwn(t, 'p1')
+    assert.equal(await items(page).count(), 0)
+    await declare(page, 0, 2)
+    await eventually(() => statusOf(page), 'Pause saved.')
+    assert.equal(await page.locator('#pause-status').getAttribute('role'), 'status')
+    assert.match(await items(page).innerText(), /\d{4} Running\s+End$/)
+    assert.equal(await page.getByLabel('First day').inputValue(), '')
+    await declare(page, 300, 391)
+    await eventually(() => items(page).count(), 2)
+    assert.match(await items(page).nth(1).innerText(), / – .*\d{4}\s+Withdraw$/)
+    const expected = [
+      { from: day(0), until: day(2) },
+      { from: day(300), until: day(391) },
+    ]
+    assert.deepEqual(await stored('p1'), expected)
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('pauses are ended and withdrawn', async (t) => {
+    const page = await openOwn(t, 'p2', [
+      [0, 5],
+      [10, 12],
+    ])
+    await items(page).getByRole('button', { name: 'Withdraw' }).press('Enter')
+    await eventually(() => statusOf(page), 'Pause withdrawn.')
+    assert.equal(await page.evaluate('document.activeElement.id'), 'pauses-title')
+    await items(page).getByRole('button', { name: 'End' }).click()
+    await eventually(() => statusOf(page), 'Pause ended. Today counts again.')
+    assert.equal(await items(page).count(), 0)
+    assert.deepEqual(await stored('p2'), [])
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('pauses that are over are not listed', async (t) => {
+    const pauses = [
+      { from: day(-9), until: day(-1) },
+      { from: day(-1), until: day(0) },
+    ]
+    const before = (page) => page.route('**/v1/users/*/pause', (route) => route.fulfill({ json: { pauses } }))
+    const page = await openOwn(t, 'p3', [], { before })
+    await eventually(() => items(page).count(), 1)
+  })
+
+  it('inputs allow the days of the API', async (t) => {
+    const page = await openOwn(t, 'p4')
+    const limits = async (label) => {
+      const input = page.getByLabel(label)
+      return [await input.getAttribute('min'), await input.getAttribute('max')]
+    }
+    assert.deepEqual(await limits('First day'), [day(0), day(366)])
+    assert.deepEqual(await limits('Last day'), [day(0), day(457)])
+    await page.getByLabel('First day').fill(day(7))
+    assert.deepEqual(await limits('Last day'), [day(7), day(98)])
+    await declare(page, 7, 99)
+    assert.equal(await page.locator('#pause-until:invalid').count(), 1)
+    assert.deepEqual(await stored('p4'), [])
+  })
+
+  it('days begin in the time zone of the deployment', async (t) => {
+    const before = (page) =>
+      page.route('**/healthz', (route) =>
+        route.fulfill({ json: { configured: { timezone: 'Pacific/Kiritimati', content_periods: [] } } }),
+      )
+    const page = await openOwn(t, 'p5', [], { before })
+    const today = new Intl.DateTimeFormat('sv', { timeZone: 'Pacific/Kiritimati' }).format()
+    await eventually(() => page.getByLabel('First day').getAttribute('min'), today)
+  })
+
+  it('refused pause says why', async (t) => {
+    const page = await openOwn(t, 'p6', [[3, 4]])
+    await declare(page, 4, 6)
+    const conflict = 'Another pause has some of these days, or you have 4 pauses already. End or withdraw one first.'
+    await eventually(() => statusOf(page), conflict)
+    // The inputs keep their values.
+    assert.equal(await page.getByLabel('First day').inputValue(), day(4))
+    await page.locator('#language').evaluate((select) => {
+      Object.assign(select, { value: 'zh-Hans' }).dispatchEvent(new Event('change'))
+    })
+    await eventually(() => statusOf(page), '所选日期与其他暂停期重叠，或已有 4 个暂停期，请先结束或取消其中一个。')
+    assert.equal(await items(page).getByRole('button').innerText(), '取消')
+  })
+
+  for (const [status, message] of /** @type {const} */ ([
+    [400, 'A pause begins today or within a year and has at most 92 days.'],
+    [403, 'A moderator has frozen your account: what you do does not count.'],
+    [503, 'Not saved. Try again later.'],
+  ])) {
+    it(`status ${status} is a sentence`, async (t) => {
+      const before = (page) =>
+        page.route('**/v1/users/*/pause?*', (route) => route.fulfill({ status, json: { status } }))
+      const page = await openOwn(t, `p7-${status}`, [[3, 4]], { before })
+      await items(page).getByRole('button').click()
+      await eventually(() => statusOf(page), message)
+      assert.equal(await items(page).count(), 1)
+    })
+  }
+
+  it('pauses that do not load are reported', async (t) => {
+    const before = (page) => page.route('**/v1/users/*/pause', (route) => route.abort())
+    const page = await openOwn(t, 'p8', [], { before })
+    await eventually(() => statusOf(page), 'Could not load the list. Try again later.')
+  })
+
+  it('visitors and other members see no pauses', async (t) => {
+    await app.request('PUT', '/v1/users/ada/pause', { from: day(0), until: day(1) })
+    for (const reader of [undefined, 'eve']) {
+      const requests = []
+      const before = (page) => page.on('request', (request) => requests.push(request.url()))
+      const page = await open(t, 'ada', { before }, reader)
+      await page.locator('#targets .entries').waitFor()
+      assert.deepEqual(await visible(page, 'year', 'pauses'), ['year'])
+      assert.deepEqual(
+        requests.filter((url) => url.endsWith('/pause')),
+        [],
+      )
+    }
+  })
+
+  it('sign-out clears the list', async (t) => {
+    const page = await openOwn(t, 'p9', [[3, 4]])
+    await eventually(() => items(page).count(), 1)
+    await openMenu(page)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await eventually(() => items(page).count(), 0)
+    assert.equal(await page.locator('#pauses').isVisible(), false)
+  })
+
+  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+    it(`passes axe and fits a phone in ${colorScheme} mode`, async (t) => {
+      const pauses = [
+        [0, 1],
+        [30, 40],
+      ]
+      const options = { ...PHONE, colorScheme, reducedMotion: /** @type {const} */ ('reduce') }
+      const page = await openOwn(t, 'ada', pauses, options)
+      await eventually(() => items(page).count(), 2)
+      assert.deepEqual(await violations(page, '#pauses'), [])
+      assert.equal(await scrollWidth(page), PHONE.viewport.width)
+      const shift = await layoutShift(page)
+      assert.ok(shift < 0.001, `${shift}`)
+    })
+  }
 })
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
