@@ -1,4 +1,4 @@
-//! What recounts have made of the past of accounts, for readers of the journal that do not replay it.
+//! The past of accounts as recounts have decided it, for readers of the journal that do not replay it.
 
 use crate::archive::deployment_id;
 use crate::platform::d1::{Columns, Database, FromRow, Statement};

@@ -5,7 +5,7 @@
 //! order, so the steps that members earn do not depend on where a transaction ends.
 //!
 //! Other conditions, or a recount, start the evaluation from the first row. Tallies are deleted then, and earned steps stay:
-//! after a recount of accounts, those that `revoke` takes back, and all of members with accounts, only if they are earned again.
+//! after a recount of accounts, steps with `revoke`, and all steps of members with accounts, only if they are earned again.
 //!
 //! What a moderator awards or withdraws is a row of the journal too. From that row on, activity neither earns nor revokes
 //! the step.
@@ -385,7 +385,7 @@ fn member_statement(config: &Config, (member, today, now): (&str, Date, Instant)
     }
 }
 
-/// Returns how many achievements a member has.
+/// Returns the number of a member's achievements.
 ///
 /// # Errors
 ///

@@ -22,7 +22,7 @@ const AT: &str = "CAST(COALESCE(entry ->> 'at', \
 const CHANGED: &str = "entry ->> 'did' IN ('count', 'undo', 'adjust', 'receive') \
     AND COALESCE(entry ->> 'applied', entry ->> 'did') <> ''";
 
-/// The users of a person, their rows if the person has several, and those that give receipts which the journal lacks.
+/// The users of a person, their rows if the person has several, and the rows of receipts that the journal lacks.
 const PERSONS_AND_ROWS: &str = "persons AS MATERIALIZED (SELECT ?2 AS user UNION SELECT user FROM account WHERE member = ?2 \
     UNION SELECT member FROM account WHERE user = ?2 AND member <> ''), \
     raw AS MATERIALIZED (SELECT n, shard, user, entry FROM journal WHERE site = ?1 AND user <> '' \

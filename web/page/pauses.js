@@ -1,4 +1,4 @@
-// The pauses of the signed-in member's streak, on their own page: those that are not over, and a form that declares another.
+// The pauses of the signed-in member's streak, on their own page: pauses that are not over, and a form that declares another.
 
 import { $, make } from './dom.js'
 import { session } from './session.js'
@@ -85,7 +85,7 @@ export class Pauses {
     return new Intl.DateTimeFormat('sv', { timeZone: this.#timeZone }).format()
   }
 
-  /** Sets the days that the inputs allow: those that the API allows. */
+  /** Limits the inputs to the days that the API allows. */
   #limit() {
     const [from, until, today] = [this.#from, this.#until, this.#today]
     from.min = today

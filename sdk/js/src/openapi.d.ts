@@ -2068,7 +2068,7 @@ export interface components {
             };
             /** @description `null` unless the profile has `public_activity`. */
             streak: components["schemas"]["Streak"] | null;
-            /** @description How many achievements the user has. Absent without achievements, and if the journal is unavailable. */
+            /** @description The number of the user's achievements. Absent without `ACHIEVEMENTS`, and if the journal is unavailable. */
             achievements?: number;
             stale?: components["schemas"]["Stale"];
             as_of?: components["schemas"]["AsOf"];

@@ -554,6 +554,59 @@ fn concurrent_advance_leaves_all_to_the_next() {
     assert_eq!(days, expected.iter().collect::<Vec<_>>());
 }
 
+/// A step that only a join has earned sends a message, and goes when the account is detached; earlier steps come back.
+#[test]
+fn recount_of_accounts_moves_steps() {
+    let (config, mut database) = (config(0), TestDatabase::new());
+    database.evaluate(&config, 2, 0);
+    let mut count = 0;
+    let mut add = |rows: &[Value]| {
+        let statement = append(&config, rows, count);
+        count += rows.len();
+        statement
+    };
+    let join = |of: &str| json!(["42", {"did": "account", "now": "0", "of": of, "number": "1"}]);
+    let recount = |until: u32| {
+        let accounts = json!({"until": until, "changed": [], "sources": {"3": 0}});
+        json!(["", {"did": "accounts", "now": "0", "accounts": accounts.to_string()}])
+    };
+    let mut rows = likes(0..5);
+    for row in &mut rows[3..] {
+        row[0] = json!("9");
+    }
+    let own = json!([["42", 1, 1], ["42", 3, 3], ["9", 1, 4]]);
+    let joined = json!([["9", 1, 1], ["9", 3, 4]]);
+    let parted = json!([["42", 1, 1], ["9", 1, 4]]);
+    let message = |user: &str, step: u32| json!([user, format!("likes {step}")]);
+    let before = vec![message("42", 1), message("42", 3), message("9", 1)];
+    let after = [before.clone(), vec![message("9", 3)]].concat();
+    for (rows, expected, messages) in [
+        (rows, own, before),
+        (vec![join("9"), recount(6)], joined, after.clone()),
+        (vec![join(""), recount(8)], parted, after),
+    ] {
+        database.run(&[add(&rows)]);
+        for failing in [0, 3, 9] {
+            database.evaluate(&config, 2, failing);
+            let result = database.result();
+            let of_likes = |rows: &[Value], at: [usize; 3]| -> Vec<Value> {
+                let likes = rows.iter().filter(|row| row[2] == "likes");
+                likes
+                    .map(|row| json!(at.map(|index| &row[index])))
+                    .collect()
+            };
+            assert_eq!(json!(of_likes(&result[0], [1, 3, 5])), expected);
+            let mut sent: Vec<Value> = result[2]
+                .iter()
+                .filter(|row| row[2].as_str().unwrap().starts_with("likes "))
+                .map(|row| json!([row[1], row[2]]))
+                .collect();
+            sent.sort_by_key(Value::to_string);
+            assert_eq!(sent, messages);
+        }
+    }
+}
+
 /// 3 weeks are 21 days, and 31 more are read.
 #[test]
 fn streak_reads_days_of_the_longest_step() {

@@ -412,15 +412,19 @@ async fn leave_that_failed_is_completed() {
             let first = first.get_or_insert_with(|| verb.clone());
             (*first != verb).then_some(Fault::CutBefore)
         });
-        let leave = if erases {
+        let address = if erases {
             "/v1/users/42".to_owned()
         } else {
             path("42")
         };
-        app.delete(&leave).await.assert_status(503);
+        app.delete(&address).await.assert_status(503);
         forwarder.heal();
-        app.delete(&leave).await.assert_status(204);
-        assert_eq!(app.read(&path("9")).await["accounts"], json!([]), "{leave}");
+        app.delete(&address).await.assert_status(204);
+        assert_eq!(
+            app.read(&path("9")).await["accounts"],
+            json!([]),
+            "{address}"
+        );
         if erases {
             assert_eq!(app.store().traces("42"), [""; 0]);
         }

@@ -253,7 +253,7 @@ pub struct Receipts {
     waiting: HashMap<ReceiptKey, BTreeSet<(i64, u64, bool)>>,
     /// The receipts of such keys, and their users.
     found: Vec<(ReceiptKey, Entry, String)>,
-    /// What the recount changes.
+    /// The changes of the recount.
     recount: AccountRecount,
     /// The receipts of users that are made again or left out.
     gifts: HashMap<Gift, Receipted>,
@@ -262,9 +262,9 @@ pub struct Receipts {
 /// The receipts of a user for one activity and its undo.
 #[derive(Debug, Default)]
 struct Receipted {
-    /// Those that are made again: their points, the activity or undo, and as the recount has them.
+    /// Receipts that are made again: their points, the activity or undo, and as the recount has them.
     made: Vec<(i64, u64, AddedReceipt)>,
-    /// Those that are left out: their points, the activity or undo, and the entry.
+    /// Receipts that are left out: their points, the activity or undo, and the entry.
     left_out: Vec<(i64, u64, u64)>,
 }
 
@@ -303,10 +303,10 @@ impl AccountRecount {
     }
 }
 
-/// What a user receives for: action, instant and day of the activity, user.
+/// The activity of a receipt and its user: action, instant, day, user.
 type Gift = (String, Instant, Date, String);
 
-/// Returns what a user receives for by a receipt.
+/// Returns the activity of a receipt, with this user.
 fn gift(receipt: &Receipt, user: &str) -> Option<Gift> {
     let (action, at) = receipt.activity.clone().filter(|_| !user.is_empty())?;
     Some((action, at, receipt.boards.date, user.to_owned()))

@@ -218,8 +218,8 @@ impl JournalApp {
         points
     }
 
-    /// Returns how many changes a user's points had of each kind and target, how many are undone, and their sum. Adjustments are left out:
-    /// they stay with whom the audit log names.
+    /// Returns the number of changes of a user's points by kind and target, the number of undone ones, and their sum.
+    /// Adjustments are left out: they stay with whom the audit log names.
     async fn changes(&self, user: &str) -> BTreeMap<String, (u32, u32, f64)> {
         let (mut changes, mut next) = (BTreeMap::new(), String::new());
         loop {

@@ -68,7 +68,7 @@ pub struct Card {
     pub standings: Standings,
     /// The history, where everyone may read it.
     pub history: Option<History>,
-    /// How many achievements the user has; `None` where there are none to earn.
+    /// The number of the user's achievements; `None` for a deployment without any.
     pub achievements: Option<usize>,
 }
 

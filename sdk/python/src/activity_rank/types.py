@@ -580,7 +580,7 @@ class Card(TypedDict):
     streak: Streak | None
     """`null` unless the profile has `public_activity`."""
     achievements: NotRequired[int]
-    """How many achievements the user has. Absent without achievements, and if the journal is unavailable."""
+    """The number of the user's achievements. Absent without `ACHIEVEMENTS`, and if the journal is unavailable."""
     stale: NotRequired[Stale]
     as_of: NotRequired[AsOf]
 
