@@ -64,7 +64,7 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + pane
   constructor() {
     super()
     this.#words.append(this.#title, this.#next, this.#facts, this.#share)
-    this.#facts.append(this.#movement, this.#level, this.#streak, this.#earned, this.#left)
+    this.#facts.append(this.#movement, this.#level, this.#streak, this.#left, this.#earned)
     this.#share.onclick = () => this.#sharePicture()
     if (Object.hasOwn(this, 'token')) {
       this.#token = this.token
