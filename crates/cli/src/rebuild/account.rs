@@ -24,6 +24,52 @@ pub struct AccountRecount {
     pub receipts: Vec<AddedReceipt>,
 }
 
+/// The most bytes of a recount as JSON. D1 stores values of at most 2,000,000 bytes, and the journal escapes this one.
+pub const MAX_BYTES: usize = 1_000_000;
+
+impl AccountRecount {
+    /// Returns whether it is too large for an entry of the journal.
+    #[must_use]
+    pub fn is_too_large(&self, max_bytes: usize) -> bool {
+        serde_json::to_string(self).is_ok_and(|json| json.len() > max_bytes)
+    }
+
+    /// Forgets what only readers need that do not replay the journal.
+    pub fn forget_sources(&mut self) {
+        self.sources.clear();
+        self.late.clear();
+        self.receipts.clear();
+    }
+}
+
 /// A receipt that the journal lacks: the numbers of the activity or undo, of the entry with its points and of the entry with its
 /// receiver, as in [`AccountRecount::sources`], and -1 if it takes points back, else 1. It follows the later one of the first two.
 pub type AddedReceipt = (u64, u64, u64, i8);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_recount_forgets_sources_only() {
+        let mut recount = AccountRecount {
+            until: 9,
+            changed: BTreeSet::from([1]),
+            sources: BTreeMap::from([(1, 0)]),
+            late: BTreeMap::from([(2, 3)]),
+            receipts: vec![(1, 1, 4, -1)],
+        };
+        let json =
+            r#"{"until":9,"changed":[1],"sources":{"1":0},"late":{"2":3},"receipts":[[1,1,4,-1]]}"#;
+        assert_eq!(serde_json::to_string(&recount).unwrap(), json);
+        assert!(!recount.is_too_large(json.len()));
+        assert!(recount.is_too_large(json.len() - 1));
+        recount.forget_sources();
+        let expected = AccountRecount {
+            until: 9,
+            changed: BTreeSet::from([1]),
+            ..AccountRecount::default()
+        };
+        assert_eq!(recount, expected);
+    }
+}

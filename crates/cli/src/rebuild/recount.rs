@@ -11,7 +11,7 @@ use std::slice;
 use activity_rank_core::score::Layout;
 use tokio::time::Instant;
 
-use super::account::AccountRecount;
+use super::account::{AccountRecount, MAX_BYTES};
 use super::accounts;
 use super::compare::Comparison;
 use super::event::EventRecount;
@@ -103,8 +103,19 @@ async fn decided(
         Some(file) => rules::read(file, args.environment.as_deref(), &session.settings)?,
         None => rules::defaults(&session.settings)?,
     };
-    let (recount, past, entries) = accounts::recount(session.journals(), &rules).await?;
+    let (mut recount, past, entries) = accounts::recount(session.journals(), &rules).await?;
     session.finish_progress();
+    if recount.is_too_large(MAX_BYTES) {
+        recount.forget_sources();
+        Screen::print_error(
+            "this recount changes too many entries to list them all: achievements and lists of points stay as the journal has them",
+        );
+    }
+    if recount.is_too_large(MAX_BYTES) {
+        let message =
+            "this recount changes too many entries for the journal: join fewer accounts at once";
+        return Err(Failure::Store(message.to_owned()));
+    }
     let changed = recount.changed.len() as u64;
     Screen::print_error(&format!(
         "{} changed; the replay takes up to {}",
