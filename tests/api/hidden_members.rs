@@ -23,7 +23,7 @@ const ERASED: &str = "the-erased1";
 const UNKNOWN: &str = "the-unknown";
 
 /// Routes about one member: `{}` is the member.
-const READS: [&str; 39] = [
+const READS: [&str; 40] = [
     "/v1/users/{}",
     "/v1/users/{}?a=1",
     "/v1/users/{}/activity",
@@ -47,6 +47,7 @@ const READS: [&str; 39] = [
     "/v1/users/{}/badge.svg",
     "/v1/users/{}/moderation",
     "/v1/users/{}/account",
+    "/v1/users/{}/pause",
     "/u/{}",
     "/v1/ranking/day/users/{}",
     "/v1/ranking/all/users/{}?around=25&movement=true",
