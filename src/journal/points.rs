@@ -120,9 +120,11 @@ pub async fn read_points(
         None => (last, ALWAYS.1, last + 1),
     };
     let undone = UNDONE.replace("{later}", "later");
+    // A row without a number says that accounts were recounted.
     let sql = format!(
-        "SELECT n, {AT} AS at, entry, EXISTS (SELECT 1 FROM journal AS later WHERE later.site = ?1 AND later.user <> '' \
-         AND later.user = ?2 AND {undone}) AS undone FROM journal AS listed WHERE {OWN} AND {range}",
+        "SELECT * FROM (SELECT n, {AT} AS at, entry, EXISTS (SELECT 1 FROM journal AS later WHERE later.site = ?1 \
+         AND later.user <> '' AND later.user = ?2 AND {undone}) AS undone FROM journal AS listed WHERE {OWN} AND {range}) \
+         UNION ALL SELECT 0, 0, '', 0 WHERE {UNTIL} > 0 ORDER BY at DESC, n DESC",
         range = range(),
     );
     let values = vec![
@@ -133,26 +135,20 @@ pub async fn read_points(
         before.into(),
         request.limit.into(),
     ];
-    let recounts = format!("SELECT 'some' AS text WHERE {UNTIL} > 0");
-    let site = vec![deployment_id(config).into()];
-    let mut statements = vec![
-        Statement::new(&sql, values.clone()),
-        Statement::new(&recounts, site),
-    ];
+    let mut statements = vec![Statement::new(&sql, values.clone())];
     if request.refused && config.refused_days.is_some() {
         statements.push(refusals::select(config, &request.user, (first, end)));
     }
     let results = journal.run(&statements).await?;
-    let recounts = results.get(1).map_or(Ok(Vec::new()), Rows::texts)?;
-    let mut rows: Vec<Change> = match recounts.is_empty() {
-        true => results.first().map_or(Ok(Vec::new()), Rows::decode)?,
-        false => journal.query(recounted(values)).await?,
-    };
+    let mut rows: Vec<Change> = results.first().map_or(Ok(Vec::new()), Rows::decode)?;
+    if rows.iter().any(|row| row.n == 0) {
+        rows = journal.query(recounted(values)).await?;
+    }
     let more = rows.len() > request.limit as usize;
     rows.truncate(request.limit as usize);
     let oldest = rows.last().filter(|_| more);
     let mut refused = Vec::new();
-    for text in results.get(2).map_or(Ok(Vec::new()), Rows::texts)? {
+    for text in results.get(1).map_or(Ok(Vec::new()), Rows::texts)? {
         let refusal = Refusal::from_json(&text);
         refused.extend(refusal.filter(|refusal| oldest.is_none_or(|row| refusal.at >= row.at)));
     }
