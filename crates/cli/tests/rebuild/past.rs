@@ -386,6 +386,11 @@ async fn check(shards: u32, seed: u64, steps: usize) -> TestResult {
     }
     for app in &apps {
         app.register_persons().await;
+        // The journal has the amounts of the time for adjustments that a member has too few points for.
+        for user in members() {
+            let start = json!({"id": "start", "points": 50, "reason": "Case"});
+            app.run(&Step::Adjust(user, start)).await;
+        }
         for letter in ["a", "b"] {
             app.join(&format!("p{ERASED}{letter}")).await;
         }
