@@ -21,7 +21,13 @@ pub async fn get(
 ) -> Result<Response, Error> {
     let (config, query) = (&context.deployment.config, &context.request.query);
     let request = CardRequest::parse(format, user, query, config, context.today())?;
-    let read = async { Ok(request.render(&read(context, &request).await?, config)) };
+    let read = async {
+        let mut card = read(context, &request).await?;
+        if request.shows_achievements() {
+            card.achievements = count_achievements(context, &request).await;
+        }
+        Ok(request.render(&card, config))
+    };
     let (form, max_age) = (request.normal_form(), config.board_max_age);
     let response = cached(context, &form, max_age, Box::pin(read), None).await?;
     Ok(match request.picture_type() {
@@ -47,17 +53,20 @@ pub async fn preview(context: RequestContext<'_>, user: &str) -> Result<Preview,
 async fn read(context: RequestContext<'_>, request: &CardRequest) -> Result<Card, Error> {
     let card = read_card(context.deployment, request).await?;
     let mut card = card.ok_or_else(|| request.not_found())?;
-    let (config, journal) = (&context.deployment.config, &context.app.bindings.journal);
-    if let (Some(journal), false) = (journal, config.achievements.is_empty()) {
-        let user = request.standings.user.as_str();
-        let count = achievements::count(journal, config, user).await;
-        card.achievements = count
-            .inspect_err(|error| log::failure(context.request, error))
-            .ok();
-    }
     if let (Some(history), Some(archive)) = (&mut card.history, &context.app.bindings.archive) {
         let config = &context.deployment.config;
         history.older = archive::read_points(archive, config, &request.days).await?;
     }
     Ok(card)
+}
+
+/// Returns the number of the user's achievements; `None` without achievements, and if the journal is unavailable.
+async fn count_achievements(context: RequestContext<'_>, request: &CardRequest) -> Option<usize> {
+    let config = &context.deployment.config;
+    let journal = context.app.bindings.journal.as_ref();
+    let journal = journal.filter(|_| !config.achievements.is_empty())?;
+    let count = achievements::count(journal, config, &request.standings.user).await;
+    count
+        .inspect_err(|error| log::failure(context.request, error))
+        .ok()
 }

@@ -189,6 +189,12 @@ impl CardRequest {
         format!("{path}?lang={}{theme}", lang.tag())
     }
 
+    /// Returns whether it shows the number of achievements: a badge has no place for it.
+    #[must_use]
+    pub fn shows_achievements(&self) -> bool {
+        self.format != CardFormat::Badge
+    }
+
     /// Returns the media type; `None` for JSON.
     #[must_use]
     pub fn picture_type(&self) -> Option<&'static str> {
