@@ -219,8 +219,8 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
         let today = Date::parse("2026-11-20").unwrap();
         let request = PointsRequest::parse("42", query, today, &deployment.calendar).unwrap();
         refused(journal::read_points(database, config, &request).await);
-        let _ = journal::recounted(Vec::new());
     }
+    let _ = journal::recounted(Vec::new());
     refused(journal::read_moderation_reason(database, config, "42").await);
     let undo = Activity {
         user: "42".to_owned(),

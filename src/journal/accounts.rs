@@ -7,22 +7,34 @@ use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 
 /// The condition of the index `journal_of_accounts`.
-pub(super) const OF_ACCOUNTS: &str = "entry ->> 'did' IN ('account', 'accounts')";
+macro_rules! of_accounts {
+    () => {
+        "entry ->> 'did' IN ('account', 'accounts')"
+    };
+}
 
 /// The number of the last entry that the last recount of accounts has read; null without one.
-pub(super) const UNTIL: &str = "(SELECT MAX(CAST(entry ->> 'accounts' ->> 'until' AS INTEGER)) FROM journal \
-    WHERE site = ?1 AND user = '' AND entry ->> 'did' IN ('account', 'accounts'))";
+pub(super) const UNTIL: &str = concat!(
+    "(SELECT MAX(CAST(entry ->> 'accounts' ->> 'until' AS INTEGER)) FROM journal WHERE site = ?1 AND user = '' AND ",
+    of_accounts!(),
+    ")"
+);
 
 /// The last recount of accounts: `past`, and what it says of the entries before: `account` are joins, `link` the member of
 /// each account, and `given` the source of an entry, see [`EFFECTIVE`].
-pub(super) const PAST: &str = "past AS MATERIALIZED (SELECT decided, CAST(decided ->> 'until' AS INTEGER) AS until FROM \
-    (SELECT entry ->> 'accounts' AS decided FROM journal WHERE site = ?1 AND user = '' \
-    AND entry ->> 'did' IN ('account', 'accounts') ORDER BY n DESC LIMIT 1)), \
+pub(super) const PAST: &str = concat!(
+    "past AS MATERIALIZED (SELECT decided, CAST(decided ->> 'until' AS INTEGER) AS until FROM \
+    (SELECT entry ->> 'accounts' AS decided FROM journal WHERE site = ?1 AND user = '' AND ",
+    of_accounts!(),
+    " ORDER BY n DESC LIMIT 1)), \
     account AS MATERIALIZED (SELECT n, user, entry ->> 'of' AS member, entry ->> 'number' AS number FROM journal \
-    WHERE site = ?1 AND user > '' AND entry ->> 'did' IN ('account', 'accounts') AND n <= (SELECT until FROM past)), \
+    WHERE site = ?1 AND user > '' AND ",
+    of_accounts!(),
+    " AND n <= (SELECT until FROM past)), \
     link AS MATERIALIZED (SELECT user, member FROM (SELECT user, member, MAX(n) FROM account GROUP BY user) \
     WHERE member <> ''), \
-    given AS MATERIALIZED (SELECT CAST(key AS INTEGER) AS n, value AS source FROM past, json_each(decided, '$.sources'))";
+    given AS MATERIALIZED (SELECT CAST(key AS INTEGER) AS n, value AS source FROM past, json_each(decided, '$.sources'))"
+);
 
 /// The entry `found` with its source `m`.
 const GIVEN: &str = "json_set(json_remove(m.entry, '$.gave'), '$.did', iif(m.n = found.n, 'count', 'undo'), \
@@ -92,7 +104,8 @@ pub async fn read_past(
     };
     let sql = format!(
         "SELECT COUNT(*) FROM json_each(?2) AS joined WHERE \
-         (SELECT MAX(n) FROM journal WHERE site = ?1 AND user = joined.value AND {OF_ACCOUNTS}) <= {UNTIL}"
+         (SELECT MAX(n) FROM journal WHERE site = ?1 AND user = joined.value AND {}) <= {UNTIL}",
+        of_accounts!()
     );
     let users = serde_json::to_string(&joined).unwrap_or_default();
     let values = vec![deployment_id(config).into(), users.into()];

@@ -589,13 +589,13 @@ fn recount_of_accounts_moves_steps() {
         for failing in [0, 3, 9] {
             database.evaluate(&config, 2, failing);
             let result = database.result();
-            let of_likes = |rows: &[Value], at: [usize; 3]| -> Vec<Value> {
+            let likes_in = |rows: &[Value], at: [usize; 3]| -> Vec<Value> {
                 let likes = rows.iter().filter(|row| row[2] == "likes");
                 likes
                     .map(|row| json!(at.map(|index| &row[index])))
                     .collect()
             };
-            assert_eq!(json!(of_likes(&result[0], [1, 3, 5])), expected);
+            assert_eq!(json!(likes_in(&result[0], [1, 3, 5])), expected);
             let mut sent: Vec<Value> = result[2]
                 .iter()
                 .filter(|row| row[2].as_str().unwrap().starts_with("likes "))
