@@ -47,13 +47,15 @@ const GIVEN: &str = "json_set(json_remove(m.entry, '$.gave'), '$.did', iif(m.n =
 /// points.
 const EFFECTIVE: &str = "found AS (SELECT raw.n, raw.shard, raw.user, raw.entry, raw.entry ->> 'did' AS did, source \
     FROM raw LEFT JOIN given ON given.n = raw.n \
-    WHERE IFNULL(source, raw.entry ->> 'did' <> 'refused') <> 0), \
+    WHERE IFNULL(source, raw.entry ->> 'did' <> 'refused') <> 0 \
+    AND (source IS NULL OR source <= raw.n OR raw.entry ->> 'did' = 'receive')), \
     sourced AS (SELECT found.n, found.n AS number, found.shard, found.user, iif(did = 'refused', iif(found.entry ->> 'undo' = '1', 'undo', 'count'), \
     did) AS did, iif(did = 'receive' OR source IS NULL, found.entry, (SELECT {given} FROM journal AS m WHERE m.n = source)) AS entry, \
     iif(did = 'receive', found.n, IFNULL(source, found.n)) AS origin, iif(did = 'receive', source, NULL) AS named, \
     found.entry ->> 'account' AS account FROM found UNION ALL \
-    SELECT m.n, found.n, found.shard, found.user, 'undo', {given}, m.n, NULL, found.entry ->> 'account' FROM past, \
-    json_each(decided, '$.late') AS late JOIN raw AS m ON m.n = late.value JOIN journal AS found ON found.n = late.key UNION ALL \
+    SELECT m.n, found.n, found.shard, found.user, 'undo', {given}, m.n, NULL, found.entry ->> 'account' FROM given \
+    JOIN raw AS m ON m.n = source AND source > given.n JOIN journal AS found ON found.n = given.n \
+    AND found.entry ->> 'did' <> 'receive' UNION ALL \
     SELECT raw.n, 8e15 - (made.value ->> 0), m.shard, '', 'receive', json_object('did', 'receive', 'now', m.entry ->> 'now', 'action', m.entry ->> 'action', \
     'changed', m.entry ->> 'at', 'date', m.entry ->> 'date', 'target', \
     (SELECT entry ->> 'target' FROM journal WHERE n = made.value ->> 2), 'points', CAST((made.value ->> 3) * \

@@ -63,7 +63,7 @@
 //! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua`; `recount`: `1` if this definition holds for all entries before too, empty if not. Old entries lack it. The command line writes the entry of a recount to the outbox |
 //! | `recount` | of earlier versions: the beginning of a recount of an event |
 //! | `rules` | `now`, `rules`: a recount of the shard's entries before, with what each action gives as JSON: from an instant in Unix ms, or null for all time before, `points` and `received` in smallest steps. The command line writes it to the outbox |
-//! | `accounts` | `now`, `accounts`: a recount of the entries before, which adds activity of accounts before their joins to their members, as JSON: `until`, the number of the last entry that it has read, `changed`, the numbers of the entries that count by it and did not, or the reverse, and for readers that do not replay it `sources`, `late` and `receipts`, see `AccountRecount` of the command line, which writes it to the outbox. Old entries lack these |
+//! | `accounts` | `now`, `accounts`: a recount of the entries before, which adds activity of accounts before their joins to their members, as JSON: `until`, the number of the last entry that it has read, `changed`, the numbers of the entries that count by it and did not, or the reverse, and for readers that do not replay it `sources` and `receipts`, see `AccountRecount` of the command line, which writes it to the outbox. Old entries lack these |
 //! | `erase` | `now`, `user` (not in the table), `hash`: SHA-1 of the user, `actor` |
 
 pub mod accounts;

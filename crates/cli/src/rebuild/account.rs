@@ -13,12 +13,9 @@ pub struct AccountRecount {
     pub changed: BTreeSet<u64>,
     /// For readers of the journal that do not replay it: the number of the entry whose points an entry has, or takes back as an
     /// undo; 0 for none. Entries that say it themselves are absent. Of a receipt, the entry with the receiver: a registration,
-    /// or a follow.
+    /// or a follow. An undo follows its source, which comes later in the journal if it is of another shard.
     #[serde(default)]
     pub sources: BTreeMap<u64, u64>,
-    /// Undos whose source comes later in the journal, because it is of another shard, by their numbers: they follow it.
-    #[serde(default)]
-    pub late: BTreeMap<u64, u64>,
     /// Receipts that the journal lacks.
     #[serde(default)]
     pub receipts: Vec<AddedReceipt>,
@@ -37,7 +34,6 @@ impl AccountRecount {
     /// Forgets what only readers need that do not replay the journal.
     pub fn forget_sources(&mut self) {
         self.sources.clear();
-        self.late.clear();
         self.receipts.clear();
     }
 }
@@ -56,11 +52,9 @@ mod tests {
             until: 9,
             changed: BTreeSet::from([1]),
             sources: BTreeMap::from([(1, 0)]),
-            late: BTreeMap::from([(2, 3)]),
             receipts: vec![(1, 1, 4, -1)],
         };
-        let json =
-            r#"{"until":9,"changed":[1],"sources":{"1":0},"late":{"2":3},"receipts":[[1,1,4,-1]]}"#;
+        let json = r#"{"until":9,"changed":[1],"sources":{"1":0},"receipts":[[1,1,4,-1]]}"#;
         assert_eq!(serde_json::to_string(&recount).unwrap(), json);
         assert!(!recount.is_too_large(json.len()));
         assert!(recount.is_too_large(json.len() - 1));

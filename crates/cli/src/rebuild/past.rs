@@ -292,13 +292,9 @@ impl AccountRecount {
             (false, Verb::Undo) => decided.is_as_written,
             (false, _) => decided.source != 0,
         };
-        let is_late = decided.source > item.original;
-        if is_late {
-            self.late.insert(item.original, decided.source);
-        }
-        if is_late || !is_as_written {
-            let source = if is_late { 0 } else { decided.source };
-            self.sources.insert(item.original, source);
+        // An undo before its source has to be moved.
+        if !is_as_written || decided.source > item.original {
+            self.sources.insert(item.original, decided.source);
         }
     }
 }

@@ -1262,8 +1262,8 @@ class JournalEntry(TypedDict):
     accounts: NotRequired[str]
     """A recount of earlier entries, by which what an account did before its join is its member's, as JSON: `until`, the
     number of the last entry that it has read, and `changed`, the numbers of the entries that count by it and did not,
-    or the reverse. `sources`, `late` and `receipts` say the same for readers that do not replay it: which entry has the
-    points that an entry gives, and who receives. Old entries lack them."""
+    or the reverse. `sources` and `receipts` say the same for readers that do not replay it: which entry has the points
+    that an entry gives, and who receives. Old entries lack them."""
     counted: NotRequired[str]
     """In `undo`, when the activity counted that it undoes, in Unix milliseconds; empty if nothing was undone. Old
     entries lack it."""
