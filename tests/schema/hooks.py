@@ -20,7 +20,7 @@ FUTURE = {"from": "9000-01-01T00:00:00Z", "to": "9000-01-02T00:00:00Z"}
 
 
 def is_date(text):
-    """Tells whether a parameter is a day; `before` of the audit log is not."""
+    """Returns whether a parameter is a day; `before` of the audit log is not."""
     try:
         return isinstance(text, str) and str(date.fromisoformat(text)) == text
     except ValueError:
