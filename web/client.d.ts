@@ -28,7 +28,7 @@ export interface BoardStanding {
 export interface Outcome {
   outcome: 'counted' | 'duplicate' | 'undone' | 'nothing-to-undo' | 'capped' | 'stale' | 'queued'
   /** Why the activity did not count, if `outcome` is `capped`. */
-  reason?: 'daily-cap' | 'cooldown' | 'own-target'
+  reason?: 'daily-cap' | 'pair-cap' | 'cooldown' | 'own-target'
   /** The signed change of the user's points. */
   points: number
   /** The level that the user has reached by this activity, if the deployment has levels. */

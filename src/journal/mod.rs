@@ -32,7 +32,7 @@
 //! | `public` | `1` if the user may read the reason of the adjustment; else absent |
 //! | `outcome`, `undo`, `gives`, `on` | of `refused`: why it did not count; `1` if it is an undo, else empty; what others would have received, as in `received`, and without the number of the registration if the script looks it up; and who or what would have received it, if that is not the target |
 //! | `account` | the number of the account of the user that sent it; only in entries of activity by an account |
-//! | `received` | with boards of content: the end of the active record, such as `2wa;17;1`, which says what others receive, or lose by an undo; empty for none, and in old entries of an undo |
+//! | `received` | with boards of content: the end of the active record, such as `2wa;17;1`, which says what others receive, or lose by an undo, see `record.rs` of the store; empty for none, and in old entries of an undo |
 //!
 //! | field | in entries of `receive`: points that others receive, or that an undo takes back |
 //! |---|---|

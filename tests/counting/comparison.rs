@@ -68,6 +68,7 @@ impl Setup {
             rule.points = number("points").map_or(rule.points, steps);
             rule.daily_cap = number("daily_cap").map(steps).or(rule.daily_cap);
             rule.member_cap = number("member_cap").map(steps).or(rule.member_cap);
+            rule.pair_cap = number("pair_cap").map(steps).or(rule.pair_cap);
             let cooldown = changes["cooldown"].as_i64().map(|seconds| seconds * 1000);
             rule.cooldown = cooldown.or(rule.cooldown);
             rule.others_only = changes["own"]

@@ -6,8 +6,9 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::reference::{
-    Board, BoardId, ContentBoard, ContentBoardId, DayHistory, InstantRange, Received, StoredRecord,
-    Subject, board_key, bounds, content_board_key, now, period_id, record_name,
+    Board, BoardId, ContentBoard, ContentBoardId, DayHistory, InstantRange, Pair, Received,
+    StoredRecord, Subject, board_key, bounds, content_board_key, now, period_id, receiver_hash,
+    record_name,
 };
 use test_support::{Answer, Value, json, shards};
 
@@ -245,7 +246,7 @@ impl Comparison {
     }
 
     /// Returns what the record of an activity on a target keeps of what others received.
-    fn received_text(&self, received: &Received, target: &str) -> String {
+    fn received_text(&self, received: &Received, pair: Option<&Pair>, target: &str) -> String {
         let content = self.model.content.as_ref().expect("boards of content");
         let letters: String = content.periods.iter().map(|period| &period[..1]).collect();
         let number = received
@@ -253,7 +254,9 @@ impl Comparison {
             .as_ref()
             .map(|(_, number)| number.to_string());
         let number = number.unwrap_or_default();
-        let text = format!(";{}{letters}", received.points);
+        let receiver = pair.map(|(.., receiver)| format!(">{}", receiver_hash(receiver)));
+        let receiver = receiver.unwrap_or_default();
+        let text = format!(";{}{letters}{receiver}", received.points);
         if content.has_shards {
             return text;
         }
@@ -290,6 +293,12 @@ impl Comparison {
             })
             .collect();
         same("daily records", &daily, &self.store.daily_records())?;
+        let pairs = self.model.pairs.iter().filter(|(_, points)| **points > 0);
+        let pairs = pairs.map(|((date, user, action, receiver), points)| {
+            let pair = (*date, user.clone(), action.clone(), receiver_hash(receiver));
+            (pair, points.to_string())
+        });
+        same("pairs", &pairs.collect(), &self.store.pairs())?;
 
         let (mut found, mut found_last) = (BTreeMap::new(), BTreeMap::new());
         for key in self.store.keys("m:") {
@@ -341,7 +350,8 @@ impl Comparison {
                 value += &format!(",{group}");
             }
             if let Some(received) = &record.received {
-                value += &self.received_text(received, target);
+                let pair = record.pair.as_ref().map(|(pair, _)| pair);
+                value += &self.received_text(received, pair, target);
             }
             let field = (user.clone(), format!("{action}:{target}"));
             expected_last.insert(field.clone(), (record.last, String::new()));

@@ -211,12 +211,18 @@ async fn random_activities_of_accounts_match_model() {
 
 #[tokio::test]
 async fn random_activities_match_model_with_content() {
+    let rules = json!({
+        "visit": { "received": 1 },
+        "like": { "pair_cap": 4 },
+        "follow": { "pair_cap": 2 },
+        "comment": { "pair_cap": 7 },
+    });
     let setup = Setup {
         content_periods: &["day", "week", "all"],
         events: true,
-        ..Setup::new("UTC", ALL, 0, json!({ "visit": { "received": 1 } }))
+        ..Setup::new("UTC", ALL, 0, rules)
     };
-    run_random_activities(5, setup, &["daily-cap"]).await;
+    run_random_activities(5, setup, &["daily-cap", "pair-cap"]).await;
 }
 
 #[tokio::test]
@@ -249,7 +255,7 @@ async fn random_activities_match_model_with_dated_rules() {
         "like": [
             { "daily_cap": 5 },
             { "from": day(changes[2]), "points": 3, "received": 1 },
-            { "from": changes[1].to_string(), "points": 1, "daily_cap": 8 },
+            { "from": changes[1].to_string(), "points": 1, "daily_cap": 8, "pair_cap": 2 },
             { "from": day(changes[0]), "points": 4, "member_cap": 12, "received": 0 },
             { "from": second(15), "points": 5, "daily_cap": 20, "received": 6 },
         ],

@@ -231,6 +231,7 @@ export const pages = {
     once_member: 'once for each member',
     cap: (points, p) => `at most ${p} point${s(points)} a day`,
     cooldown: (time) => `not within ${time}`,
+    pair_cap: (points, p) => `at most ${p} point${s(points)} a day to one member`,
     received: (_points, p) => `the author receives ${p}`,
     service: 'counted by the site',
   },
@@ -292,6 +293,7 @@ export const pages = {
     refused: {
       __proto__: null,
       'daily-cap': '{action} did not count: your daily limit was reached.',
+      'pair-cap': '{action} did not count: you have given this member what a day allows.',
       cooldown: '{action} did not count: it was too soon after the one before.',
       'own-target': '{action} did not count: it was about something of your own.',
       stale: '{action} did not count: it arrived too late.',
@@ -502,6 +504,7 @@ export const admin = {
     reasons: {
       __proto__: null,
       'daily-cap': 'Daily limit',
+      'pair-cap': 'Daily limit for one member',
       cooldown: 'Too soon',
       'own-target': 'Own target',
       stale: 'Too late',

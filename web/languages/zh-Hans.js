@@ -209,6 +209,7 @@ export const pages = {
     once_member: '每位成员计一次',
     cap: (_points, p) => `每天最多 ${p} 分`,
     cooldown: (time) => `${time}内不重复计分`,
+    pair_cap: (_points, p) => `每天最多给同一成员 ${p} 分`,
     received: (_points, p) => `作者获得 ${p} 分`,
     service: '由网站计入',
   },
@@ -270,6 +271,7 @@ export const pages = {
     refused: {
       __proto__: null,
       'daily-cap': '{action}未计入：已达到今天的上限。',
+      'pair-cap': '{action}未计入：今天给这位成员的积分已达到上限。',
       cooldown: '{action}未计入：距离上一次太近。',
       'own-target': '{action}未计入：对象是你自己的内容。',
       stale: '{action}未计入：到达得太晚。',
@@ -478,6 +480,7 @@ export const admin = {
     reasons: {
       __proto__: null,
       'daily-cap': '每日上限',
+      'pair-cap': '对同一成员的每日上限',
       cooldown: '间隔太短',
       'own-target': '自己的对象',
       stale: '太晚',

@@ -11,6 +11,7 @@ import { change, number, words } from './words.js'
  * @property {'user' | 'service'} by
  * @property {number} [daily_cap]
  * @property {number} [member_cap]
+ * @property {number} [pair_cap]
  * @property {number} [cooldown] s
  * @property {number} [received]
  */
@@ -36,13 +37,14 @@ export const actionName = (action) => words().actions[action] ?? action.replaceA
  * @param {Rule} rule
  * @param {boolean} hasAuthors
  */
-function factsOf(action, { once, by, daily_cap, member_cap, cooldown, received }, hasAuthors) {
+function factsOf(action, { once, by, daily_cap, member_cap, pair_cap, cooldown, received }, hasAuthors) {
   const { rules } = words()
   const caps = [daily_cap, by === 'user' ? member_cap : undefined].filter((cap) => cap !== undefined)
   const facts = [once === 'day' ? rules.once_day : action === 'follow' ? rules.once_member : rules.once_standing]
   if (caps.length) facts.push(rules.cap(Math.min(...caps), number(Math.min(...caps))))
   if (cooldown) facts.push(rules.cooldown(number(cooldown, { style: 'unit', unit: 'second', unitDisplay: 'long' })))
   if (hasAuthors && received) facts.push(rules.received(received, number(received)))
+  if (pair_cap) facts.push(rules.pair_cap(pair_cap, number(pair_cap)))
   if (by === 'service') facts.push(rules.service)
   return facts
 }

@@ -22,6 +22,7 @@ export interface PageTexts extends Record<PlainText, string> {
   actions: Record<string, string>
   rules: Record<'once_day' | 'once_standing' | 'once_member' | 'service', string> & {
     cap: Text<[points: number, p: string]>
+    pair_cap: Text<[points: number, p: string]>
     cooldown: Text
     received: Text<[points: number, p: string]>
   }

@@ -109,6 +109,10 @@ impl Keys {
     /// Precedes the record of an undo in a history.
     pub const UNDONE: char = '-';
 
+    /// Begins the field of a history with what an action has given one receiver on a day: day and action follow, as in a
+    /// total, and 12 digits of the SHA-1 of the receiver.
+    pub const PAIR: char = '>';
+
     /// Lifetime of a history in seconds: it is written for 31 days and read for 31 more. (The
     /// last day of a history is read for 30 more. The extra day covers days of 25 hours and clocks
     /// that differ by a minute.)

@@ -35,7 +35,7 @@ mod tests {
     const MAX_SLOTS: u8 = 120;
     /// Bytes of the counting script: every activity runs it. A kilobyte of them compares the accounts of the user, and adds what
     /// does not count to the journal.
-    const MAX_COUNT_BYTES: usize = 15 * 1024;
+    const MAX_COUNT_BYTES: usize = 16 * 1024;
 
     /// Operations of Lua 5.1, see `lopcodes.h`.
     const GET_GLOBAL: usize = 5;

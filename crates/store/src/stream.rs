@@ -177,10 +177,11 @@ impl Change {
 }
 
 impl Receipt {
-    /// Decodes what others receive for an activity, or lose by its undo: `2wa;17;1`, the end of its active record.
+    /// Decodes what others receive for an activity, or lose by its undo: `2wa;17;1`, the end of its active record, see
+    /// `record.rs`.
     fn from_activity(entry: &OutboxEntry) -> Option<Self> {
         let mut parts = entry.field("received").splitn(4, ';');
-        let head = parts.next()?;
+        let head = parts.next()?.split('>').next()?;
         let periods = head.trim_start_matches(|c: char| c.is_ascii_digit());
         let points: i64 = head.strip_suffix(periods)?.parse().ok()?;
         let (number, authorship, on) = (parts.next()?, parts.next()?, parts.next());

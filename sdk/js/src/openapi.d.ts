@@ -1749,10 +1749,10 @@ export interface components {
              */
             outcome: "counted" | "duplicate" | "undone" | "nothing-to-undo" | "capped" | "stale" | "queued";
             /**
-             * @description Why the activity did not count, if `outcome` is `capped`. `own-target`: `target` or `on` is the user's own id, or by the user.
+             * @description Why the activity did not count, if `outcome` is `capped`. `pair-cap`: the user has given the receiver what a day allows. `own-target`: `target` or `on` is the user's own id, or by the user.
              * @enum {unknown}
              */
-            reason?: "daily-cap" | "cooldown" | "own-target";
+            reason?: "daily-cap" | "pair-cap" | "cooldown" | "own-target";
             /** @description The signed change of the user's points. */
             points: number;
             /** @description The level that the user's points of all time have reached by this activity. Absent otherwise. */
@@ -2746,6 +2746,8 @@ export interface components {
             daily_cap?: number;
             /** @description The same for what members send. */
             member_cap?: number;
+            /** @description The most net points that one member gives each other member by the action in a day: as the author of targets, or followed. */
+            pair_cap?: number;
             /** @description Seconds between two that count. */
             cooldown?: number;
             /** @description Points that the target and its author receive on boards of content and of authors. */
@@ -5557,7 +5559,7 @@ export interface operations {
                              * @description `unknown-action` is of services only: the action has no rule.
                              * @enum {unknown}
                              */
-                            reason: "daily-cap" | "cooldown" | "own-target" | "stale" | "frozen" | "unknown-action" | "score-overflow";
+                            reason: "daily-cap" | "pair-cap" | "cooldown" | "own-target" | "stale" | "frozen" | "unknown-action" | "score-overflow";
                             count: number;
                             /**
                              * Format: date-time

@@ -5,6 +5,7 @@ mod deliveries;
 mod hot;
 mod lists;
 mod moderation;
+mod pairs;
 mod ranks;
 mod receivers;
 mod refused_writes;

@@ -61,7 +61,7 @@ const TABLE: &str = r#"
     RULES                     ["like"]                     must be a table
     RULES                     [{"Like":{"points":1}}]      Like is not an action: 1 to 32 of a-z 0-9 _ -
     RULES                     [{"like":2}]                 like must be a table
-    RULES                     [{"like":{"point":2}}]       like.point is not a field: points, once, undo, by, daily_cap, member_cap, cooldown, own, on, received, from
+    RULES                     [{"like":{"point":2}}]       like.point is not a field: points, once, undo, by, daily_cap, member_cap, pair_cap, cooldown, own, on, received, from
     RULES                     [{"answer":{}}]              answer.points is required for a new action
     RULES                     [{"like":{"from":"2026-11-20"}}]  like.from: only a list has rules with dates
     RULES                     [{"like":[]}]                like must be a table or a list of tables

@@ -162,6 +162,7 @@ fn receiver(activity: &Activity, boards: Boards<'_>) -> Receiver {
         id,
         registers: false,
         claim: None,
+        pair: None,
         author: None,
     };
     match activity.rule().0 {
@@ -169,6 +170,7 @@ fn receiver(activity: &Activity, boards: Boards<'_>) -> Receiver {
         "follow" => Receiver::User {
             id: activity.target.clone(),
             claim: None,
+            pair: None,
         },
         "like" | "bookmark" | "publish" => target(activity.target.clone()),
         // A comment has its own id, or that of the post.
@@ -188,6 +190,7 @@ fn operation(activity: &Activity, boards: Boards<'_>, receiver: Receiver) -> Ope
             once: if is_daily { Once::Day } else { Once::Standing },
             points,
             daily_cap: 0,
+            pair_cap: 0,
             cooldown: 0,
             received: match action {
                 "like" | "bookmark" | "follow" => 2,

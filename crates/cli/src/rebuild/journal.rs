@@ -575,6 +575,7 @@ impl JsonEntry {
                 // The journal has only activities that passed caps and cooldowns. The smallest
                 // cooldown, 1 ms, stores the instant of the activity for later cooldowns.
                 daily_cap: 0,
+                pair_cap: 0,
                 cooldown: u64::from(self.cooldown == "1"),
                 received: 0,
                 own: true,

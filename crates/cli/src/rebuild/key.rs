@@ -134,6 +134,8 @@ pub enum HistoryField<'a> {
     DailyRecord(String),
     /// An undo record.
     UndoRecord(String),
+    /// Points of a receiver: date, action and hash of the receiver.
+    Pair(String, &'a str, &'a str),
 }
 
 impl<'a> HistoryField<'a> {
@@ -142,6 +144,11 @@ impl<'a> HistoryField<'a> {
     pub fn parse(span: i32, field: &'a str) -> Option<Self> {
         if let Some(field) = field.strip_prefix(Keys::UNDONE) {
             return Some(Self::UndoRecord(Keys::record_of_field(field)));
+        }
+        if let Some(field) = field.strip_prefix(Keys::PAIR) {
+            let (total, hash) = field.split_at_checked(field.len().checked_sub(12)?)?;
+            let (date, action) = Keys::parse_history_field(span, total)?;
+            return Some(Self::Pair(date.to_string(), action, hash));
         }
         if let Some((date, action)) = Keys::parse_history_field(span, field) {
             return Some(Self::Total(date.to_string(), action));
@@ -280,6 +287,15 @@ mod tests {
                 "-Lpost-7",
                 Some(HistoryField::UndoRecord("like:post-7".to_owned())),
             ),
+            (
+                ">uL0a4d55a8d778",
+                Some(HistoryField::Pair(
+                    "2026-12-13".to_owned(),
+                    "like",
+                    "0a4d55a8d778",
+                )),
+            ),
+            (">L0a4d55a8d77", None),
             ("vlike", None),
             ("", None),
         ] {

@@ -194,6 +194,7 @@ struct Done {
     days: HashSet<(String, Date)>,
     last: HashMap<String, Instant>,
     points: HashMap<(String, Date), i64>,
+    pairs: BTreeMap<Pair, i64>,
 }
 
 /// The entries that a recount of accounts changes.
@@ -671,8 +672,20 @@ impl Done {
             .get(&(action.clone(), date))
             .copied()
             .unwrap_or(0);
-        let cap = rule.daily_cap.and_then(|cap| i64::try_from(cap).ok());
-        cap.is_some_and(|cap| points + activity.rule.points > cap)
+        let exceeds = |cap: Option<u64>, points: i64| {
+            let cap = cap.and_then(|cap| i64::try_from(cap).ok());
+            cap.is_some_and(|cap| points > cap)
+        };
+        let pair = Pair::parse(
+            action,
+            date,
+            activity.received.as_deref().unwrap_or_default(),
+        );
+        let exceeds_pair = pair.is_some_and(|(pair, points)| {
+            let given = self.pairs.get(&pair).copied().unwrap_or(0);
+            exceeds(rule.pair_cap, given + points)
+        });
+        exceeds(rule.daily_cap, points + activity.rule.points) || exceeds_pair
     }
 
     /// Records an activity that counts.
@@ -701,6 +714,9 @@ impl Done {
         let last = self.last.entry(action.clone()).or_insert(at);
         *last = at.max(*last);
         *self.points.entry((action.clone(), date)).or_default() += activity.rule.points;
+        if let Some((pair, points)) = Pair::parse(action, date, received) {
+            *self.pairs.entry(pair).or_default() += points;
+        }
     }
 
     /// Records an activity that stands already.
@@ -726,8 +742,28 @@ impl Done {
             let key = (activity.rule.action.clone(), record.boards.date);
             let points = self.points.entry(key).or_default();
             *points = (*points - record.points).max(0);
+            let (action, date) = (&activity.rule.action, record.boards.date);
+            if let Some((pair, points)) = Pair::parse(action, date, &record.received) {
+                let given = self.pairs.entry(pair).or_default();
+                *given = (*given - points).max(0);
+            }
         }
         record
+    }
+}
+
+/// The action, the day, and the hash of the receiver of points that a rule limits.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Pair(String, Date, String);
+
+impl Pair {
+    /// Parses the end of an active record. Returns the points, too; `None` if it does not say who receives.
+    fn parse(action: &str, date: Date, received: &str) -> Option<(Self, i64)> {
+        let (head, _) = received.split_once(';')?;
+        let (head, hash) = head.split_once('>')?;
+        let points = head.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+        let pair = Self(action.to_owned(), date, hash.to_owned());
+        Some((pair, points.parse().ok()?))
     }
 }
 
@@ -745,7 +781,7 @@ struct Received {
 impl Transfer {
     fn parse(&self) -> Option<Received> {
         let mut parts = self.received.splitn(4, ';');
-        let head = parts.next()?;
+        let head = parts.next()?.split('>').next()?;
         let letters = head.trim_start_matches(|digit: char| digit.is_ascii_digit());
         let periods: Option<Vec<Period>> = letters.chars().map(Period::from_letter).collect();
         let (number, authorship) = (parts.next()?.to_owned(), parts.next()?.to_owned());

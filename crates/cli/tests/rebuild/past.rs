@@ -17,8 +17,8 @@ use crate::recount::RecountFile;
 
 /// Members; `p1a` and `p1b` are accounts of `p1`.
 const PERSONS: u64 = 5;
-const ACTIONS: [&str; 7] = [
-    "follow", "visit", "like", "bookmark", "comment", "publish", "wave",
+const ACTIONS: [&str; 8] = [
+    "follow", "visit", "like", "bookmark", "comment", "publish", "wave", "praise",
 ];
 /// Recounts.
 const PARTS: usize = 3;
@@ -30,6 +30,7 @@ fn rules() -> Value {
         "like": {"daily_cap": 12},
         "comment": {"cooldown": 3600},
         "visit": {"daily_cap": 4},
+        "praise": {"points": 1, "received": 2, "pair_cap": 3},
         "wave": {"points": 1.25, "once": "standing", "undo": true, "by": "service", "cooldown": 3600},
     })
 }
@@ -91,6 +92,8 @@ fn activity(random: &mut Random, sender: &str) -> Value {
     let target = match action {
         "visit" => format!("/{}", random.below(6)),
         "follow" => user(random),
+        // A recount of accounts does not decide again what others gave them: the author is no person.
+        "praise" => format!("t{}", 6 + random.below(3)),
         _ => format!("t{}", random.below(10)),
     };
     let mut activity = json!({"user": sender, "action": action, "target": target});

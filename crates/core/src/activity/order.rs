@@ -46,6 +46,7 @@ mod tests {
         undo: true,
         service_only: false,
         daily_cap: None,
+        pair_cap: None,
         member_cap: None,
         cooldown: None,
         own: true,

@@ -23,6 +23,8 @@ pub enum Outcome {
     NothingToUndo,
     /// Its points do not fit under the rule's daily cap.
     DailyCap,
+    /// The points of others do not fit under the rule's cap of a pair.
+    PairCap,
     /// The rule's cooldown has not passed.
     Cooldown,
     /// Its target is the user's own id.
@@ -40,7 +42,7 @@ impl Outcome {
             Self::Duplicate => "duplicate",
             Self::Undone(_) => "undone",
             Self::NothingToUndo => "nothing-to-undo",
-            Self::DailyCap | Self::Cooldown | Self::OwnTarget => "capped",
+            Self::DailyCap | Self::PairCap | Self::Cooldown | Self::OwnTarget => "capped",
             Self::Stale => "stale",
         }
     }
@@ -50,6 +52,7 @@ impl Outcome {
     pub fn reason(self) -> Option<&'static str> {
         match self {
             Self::DailyCap => Some("daily-cap"),
+            Self::PairCap => Some("pair-cap"),
             Self::Cooldown => Some("cooldown"),
             Self::OwnTarget => Some("own-target"),
             Self::Counted { .. }
@@ -68,6 +71,7 @@ impl Outcome {
             Self::Duplicate
             | Self::NothingToUndo
             | Self::DailyCap
+            | Self::PairCap
             | Self::Cooldown
             | Self::OwnTarget
             | Self::Stale => 0,

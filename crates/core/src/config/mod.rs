@@ -169,6 +169,11 @@ impl Config {
         let timezone = vars.text("TIMEZONE")?.unwrap_or_else(|| "UTC".to_owned());
         let start_of = |date| Ok(Calendar::new(&timezone, zone(&timezone)?).start_of(date));
         let rules = Rules::parse(vars, layout, &start_of)?;
+        let content_periods = named_periods(vars, "CONTENT_PERIODS")?.unwrap_or_default();
+        if let Some(action) = rules.with_pair_cap().filter(|_| content_periods.is_empty()) {
+            let remedy = format!("{action}.pair_cap needs boards of content: set CONTENT_PERIODS");
+            return Err(Error::Misconfigured(rules::NAME, remedy));
+        }
         let levels = Levels::parse(vars, &periods, layout)?;
         let streak_freezes = vars.integer("STREAK_FREEZES", 0..=31)?.unwrap_or(0);
         let context = achievements::Context {
@@ -195,7 +200,7 @@ impl Config {
             achievements,
             badge_key: BadgeKey::parse(vars)?,
             periods,
-            content_periods: named_periods(vars, "CONTENT_PERIODS")?.unwrap_or_default(),
+            content_periods,
             rules,
             layout,
             keep: keep(vars)?,

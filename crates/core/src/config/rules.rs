@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// The action under which a day's history lists adjustments. No rule may use this name.
 pub const ADJUST: &str = "adjust";
 
-const NAME: &str = "RULES";
+pub(super) const NAME: &str = "RULES";
 
 /// The frequency at which an action counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub struct Rule {
     /// As `daily_cap`, for activities that a member sends. It is compared with the points of the day
     /// from all senders.
     pub member_cap: Option<u64>,
+    /// Maximum net points that others receive by the action from one user, each other in a day, in smallest steps.
+    pub pair_cap: Option<u64>,
     /// Minimum time between two counted activities of a user with the action, in seconds.
     pub cooldown: Option<u64>,
     /// Whether it counts if the target is the user's own id or, with boards of content, what the user is
@@ -71,6 +73,8 @@ pub struct RuleView {
     #[serde(skip_serializing_if = "Option::is_none")]
     member_cap: Option<Points>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pair_cap: Option<Points>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     cooldown: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     received: Option<Points>,
@@ -92,6 +96,7 @@ impl RuleView {
             by: if rule.service_only { "service" } else { "user" },
             daily_cap: rule.daily_cap.map(points),
             member_cap: rule.member_cap.map(points),
+            pair_cap: rule.pair_cap.map(points),
             cooldown: rule.cooldown,
             received: Some(rule.received).filter(|steps| *steps > 0).map(points),
             own: rule.own,
@@ -141,6 +146,17 @@ impl Rules {
         let ActionRules { first, later, .. } = self.of(action)?;
         let current = later.iter().rev().find(|(from, _)| *from <= at);
         Some(current.map_or(first, |(_, rule)| rule))
+    }
+
+    /// Returns an action that has had or will have a cap of pairs.
+    #[must_use]
+    pub fn with_pair_cap(&self) -> Option<&str> {
+        let mut rules = self.0.iter();
+        let found = rules.find(|rules| {
+            let mut all = self.dated(&rules.action);
+            all.any(|(_, rule)| rule.pair_cap.is_some())
+        });
+        found.map(|rules| rules.action.as_str())
     }
 
     /// Returns each action with its rule at an instant.
@@ -200,6 +216,7 @@ fn defaults(layout: Layout) -> [(&'static str, Rule); 6] {
         service_only: false,
         daily_cap: None,
         member_cap: Some(member_cap * unit),
+        pair_cap: None,
         cooldown: None,
         own: true,
         on: false,
@@ -320,6 +337,7 @@ fn parse_rule(
         "by",
         "daily_cap",
         "member_cap",
+        "pair_cap",
         "cooldown",
         "own",
         "on",
@@ -371,6 +389,13 @@ fn parse_rule(
     let on = flag("on", base.is_some_and(|base| base.on))?;
     let (daily_cap, member_cap) = (steps("daily_cap", 1)?, steps("member_cap", 1)?);
     let received = steps("received", 0)?;
+    let received = received.unwrap_or(base.map_or(0, |base| base.received));
+    let pair_cap = steps("pair_cap", 1)?;
+    if pair_cap.is_some() && received == 0 {
+        return Err(error(
+            ".pair_cap limits what others receive; `received` is 0",
+        ));
+    }
     Ok(Rule {
         points: points
             .or(base.map(|base| base.points))
@@ -380,10 +405,11 @@ fn parse_rule(
         service_only,
         daily_cap: daily_cap.or(base.and_then(|base| base.daily_cap)),
         member_cap: member_cap.or(base.and_then(|base| base.member_cap)),
+        pair_cap: pair_cap.or(base.and_then(|base| base.pair_cap)),
         cooldown,
         own,
         on,
-        received: received.unwrap_or(base.map_or(0, |base| base.received)),
+        received,
     })
 }
 

@@ -151,6 +151,10 @@ struct Item<'a> {
     #[serde(skip_serializing_if = "is_default")]
     cap: u64,
     #[serde(skip_serializing_if = "is_default")]
+    pair_cap: u64,
+    #[serde(skip_serializing_if = "is_default")]
+    receiver: String,
+    #[serde(skip_serializing_if = "is_default")]
     last: String,
     #[serde(skip_serializing_if = "is_default")]
     own: bool,
@@ -450,6 +454,7 @@ impl<'a> Builder<'a> {
         let rule = &operation.rule;
         let mut item = Item {
             cap: rule.daily_cap,
+            pair_cap: rule.pair_cap,
             old: operation.verb == Verb::CountOld,
             daily: rule.once == Once::Day,
             ..item
@@ -481,7 +486,7 @@ impl<'a> Builder<'a> {
             true => String::new(),
             false => format!(";{receiver}"),
         };
-        let claim = match &operation.receiver {
+        let (claim, pair) = match &operation.receiver {
             Receiver::None => return,
             Receiver::Recorded(received) => {
                 item.gives = match received.as_str() {
@@ -494,6 +499,7 @@ impl<'a> Builder<'a> {
                 id,
                 registers,
                 claim,
+                pair,
                 ..
             } => {
                 let receiver = member(id);
@@ -503,9 +509,9 @@ impl<'a> Builder<'a> {
                     item.registers = *registers;
                     item.own_counts = rule.own;
                 }
-                claim
+                (claim, pair)
             }
-            Receiver::User { id, claim } => {
+            Receiver::User { id, claim, pair } => {
                 item.on = on(id, target);
                 // A followed user may be known by the points of an author.
                 if claim.is_none() && rule.received > 0 {
@@ -524,9 +530,10 @@ impl<'a> Builder<'a> {
                         item.known.push(number);
                     }
                 }
-                claim
+                (claim, pair)
             }
         };
+        item.receiver = pair.clone().unwrap_or_default();
         item.gives = match claim {
             Some(numbers) if !gives.is_empty() => format!("{gives}{numbers}"),
             Some(_) | None => gives,

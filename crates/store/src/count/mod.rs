@@ -30,6 +30,7 @@ use activity_rank_core::activity::{
 use activity_rank_core::actor::Actor;
 use activity_rank_core::board::{BoardKind, board_name, event_board_name};
 use activity_rank_core::calendar::{Date, Instant};
+use activity_rank_core::content::StoredTarget;
 use activity_rank_core::error::Error;
 use activity_rank_core::moderation::Adjustment;
 use activity_rank_core::object::Object;
@@ -285,11 +286,39 @@ async fn register(
         let names = all.iter().map(|registration| registration.id.to_owned());
         targets.extend(names.zip(stored));
     }
+    let mut rules = activities.iter().map(|(_, rule)| rule);
+    let is_limited = rules.any(|rule| rule.pair_cap.is_some());
     let registrations = Registrations {
+        members: match is_limited {
+            true => read_receivers(deployment, &targets, &users).await?,
+            false => Vec::new(),
+        },
         targets,
         unknown: without_known(deployment, users).await?,
     };
     Ok((registrations, Vec::new()))
+}
+
+/// Returns the authors of targets and the followed users, each with their member if they are an account, or themselves.
+async fn read_receivers(
+    deployment: &Deployment,
+    targets: &[(String, Option<StoredTarget>)],
+    followed: &[(String, Date)],
+) -> Result<Vec<(String, String)>, Error> {
+    let authors = targets
+        .iter()
+        .filter_map(|(_, target)| target.as_ref()?.author.as_deref());
+    let mut users: Vec<&str> = authors.collect();
+    users.extend(followed.iter().map(|(user, _)| user.as_str()));
+    users.sort_unstable();
+    users.dedup();
+    let members = accounts::read_members(deployment, &users).await?;
+    let receivers = users.into_iter().zip(members);
+    let receivers = receivers.map(|(user, member)| {
+        let user = user.to_owned();
+        (user.clone(), member.unwrap_or(user))
+    });
+    Ok(receivers.collect())
 }
 
 /// Returns the users who have neither a profile nor points in the longest periods that contain the day.

@@ -16,6 +16,8 @@ pub struct RuleSnapshot {
     pub points: i64,
     /// The most net points of a user and day in smallest steps; 0 for no cap.
     pub daily_cap: u64,
+    /// The most net points in smallest steps that another one receives by the action on a day; 0 for no cap.
+    pub pair_cap: u64,
     /// Milliseconds between two operations that count; 0 for none.
     pub cooldown: u64,
     /// Points in smallest steps that the target and its author receive.
@@ -54,6 +56,8 @@ pub enum Receiver {
         claim: Option<String>,
         /// With several shards the author.
         author: Option<String>,
+        /// With several shards the member who receives, if that is limited.
+        pair: Option<String>,
     },
     /// A user.
     User {
@@ -61,6 +65,8 @@ pub enum Receiver {
         id: String,
         /// With several shards `;` for a user who is known, as it was read before.
         claim: Option<String>,
+        /// As of a target.
+        pair: Option<String>,
     },
     /// The end of the active record. A rebuild replays received points from their own journal entries, so this operation
     /// has no receiver.

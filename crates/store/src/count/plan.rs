@@ -25,6 +25,9 @@ pub struct Registrations {
     pub targets: Vec<(String, Option<StoredTarget>)>,
     /// Followed users who have neither a profile nor points, and the day of the activity.
     pub unknown: Vec<(String, Date)>,
+    /// Authors and followed users, if a rule limits what they receive from one member, each with the member of whom they
+    /// are an account, or themselves.
+    pub members: Vec<(String, String)>,
 }
 
 /// The operations of the users of one shard, in the order of each user's first operation.
@@ -71,6 +74,7 @@ impl<'a> Plan<'a> {
             once: Once::Standing,
             points: adjustment.points,
             daily_cap: 0,
+            pair_cap: 0,
             cooldown: 0,
             received: 0,
             own: true,
@@ -158,6 +162,7 @@ impl<'a> Plan<'a> {
                 once: rule.once,
                 points: rule.points.cast_signed(),
                 daily_cap: rule.cap(activity.by_member).unwrap_or(0),
+                pair_cap: rule.pair_cap.filter(|_| rule.received > 0).unwrap_or(0),
                 cooldown: rule.cooldown.unwrap_or(0) * 1000,
                 received: rule.received,
                 own: rule.own,
@@ -237,15 +242,22 @@ fn claim(
     registrations: &Registrations,
 ) -> bool {
     let mut by_author = false;
+    let member_of = |user: &String| {
+        let mut members = registrations.members.iter();
+        let found = members.find(|(known, _)| known == user);
+        found.map(|(_, member)| member.clone())
+    };
     let is_claimed = match receiver {
-        Receiver::User { id, claim } => {
+        Receiver::User { id, claim, pair } => {
             *claim = Some(";".to_owned());
+            *pair = member_of(id);
             !registrations.unknown.contains(&(id.clone(), date))
         }
         Receiver::Target {
             id,
             claim,
             author: known_author,
+            pair,
             ..
         } => {
             // Several activities may register a target: the last reply is what all of them find.
@@ -256,6 +268,7 @@ fn claim(
             by_author = author == Some(&activity.user);
             *claim = registered.map(claimed);
             known_author.clone_from(&author.cloned());
+            *pair = author.and_then(member_of);
             claim.is_some()
         }
         Receiver::None | Receiver::Recorded(_) => true,
@@ -279,6 +292,7 @@ pub(super) fn receiver(config: &Config, activity: &Activity, rule: Rule) -> Rece
         "follow" if is_id(&receiver) => Receiver::User {
             id: receiver,
             claim: None,
+            pair: None,
         },
         "follow" => Receiver::None,
         _ => Receiver::Target {
@@ -286,6 +300,7 @@ pub(super) fn receiver(config: &Config, activity: &Activity, rule: Rule) -> Rece
             registers: config.shards == 1 && author_of(config, activity).is_some(),
             claim: None,
             author: None,
+            pair: None,
         },
     }
 }

@@ -10,7 +10,8 @@
 //!
 //! `;2wa;17;1` ends the record of an activity that others receive points for: points and periods of the boards; number
 //! of the target's registration, or nothing for a user; authorship, or nothing for no author. `;post-8` follows if the
-//! receiver is not the target of the activity.
+//! receiver is not the target of the activity. With a cap of pairs `2wa` is followed by `>` and 12 digits of the SHA-1 of the
+//! author who receives: an undo then takes the points from what the two have on the day.
 
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::event;
@@ -199,7 +200,7 @@ impl ActiveRecord {
 
     /// Parses the periods of what others received for the activity: `2wa;17;1`.
     fn parse_content(received: &str) -> Option<Vec<Period>> {
-        let (head, _) = received.split_once(';').unwrap_or((received, ""));
+        let (head, _) = received.split_once(['>', ';']).unwrap_or((received, ""));
         let letters = head.trim_start_matches(|c: char| c.is_ascii_digit());
         letters.chars().map(Period::from_letter).collect()
     }
@@ -264,6 +265,10 @@ mod tests {
             (
                 "2941795132800000:1795132800005;2w;;;bob",
                 "1795132800000 [2] 2026-11-20 dwmya []w",
+            ),
+            (
+                "2941795132800000,eu;2wa>0a4d55a8d778;17;1",
+                "1795132800000 [2] 2026-11-20 dwmya [eu]wa",
             ),
             ("2941795132800000;2x;17;1", ""),
             ("-5:7,eu", ""),

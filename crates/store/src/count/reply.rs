@@ -101,6 +101,7 @@ fn decode_outcome(reply: &Reply, user: &str) -> Result<Result<Outcome, Error>, S
         "nothing-to-undo" => Outcome::NothingToUndo,
         "daily-cap" => Outcome::DailyCap,
         "cooldown" => Outcome::Cooldown,
+        "pair-cap" => Outcome::PairCap,
         "own-target" => Outcome::OwnTarget,
         "stale" => Outcome::Stale,
         "score-overflow" => {

@@ -16,15 +16,15 @@
 --         places  boards, all (that of all time), history, day (digit), bit (2 ^ day), date, kinds, groups
 --         items   account (number of its sender), field, mark (its deduplication record), action (code), name (of the action), at, place (number), points,
 --                 cooldown (ms), dated, queued, events (board, points, board, ...)
---           count   record (text) or daily and old (the daily record may have expired); cap; last (field of the
---                   cooldown); own (the user is the target); gives (';2wa;17;1', or ';2wa;' and then `target` (member)
+--           count   record (text) or daily and old (the daily record may have expired); cap; pair_cap, and with several
+--                   shards receiver (user; else the call finds them); last (field of the cooldown); own (the user is the target); gives (';2wa;17;1', or ';2wa;' and then `target` (member)
 --                   with registers (an earlier call registers it) and own_counts, or `followed` (user) and known
 --                   (boards)); on (';post-8' ends the record)
 --           undo    undo, reason, and the guess `where` of its record, or the record that was `seen`
 -- Returns { schema fingerprint, outcomes, standings or nil, watched boards (see watch.lua) or nil }
 --         outcome  { 'counted', points, those of all time or nil }, { 'undone', points }, { 'failed', error of the
 --                  store, 1 or, if boards may be wrong until a rebuild, nil }, or a text: 'duplicate', 'stale',
---                  'nothing-to-undo', 'daily-cap', 'cooldown', 'own-target', 'score-overflow', 'frozen'
+--                  'nothing-to-undo', 'daily-cap', 'pair-cap', 'cooldown', 'own-target', 'score-overflow', 'frozen'
 --         { schema fingerprint, 'records', { { number, active record }, ... } } for undos of records with another place
 --         { schema fingerprint, 'definitions', text } if the stored definitions have another number
 --         { schema fingerprint, 'accounts', text } if the user has other accounts, or is one
@@ -38,12 +38,22 @@
 
 local items, places, outcomes, writers = call.items, call.places, {}, nil
 
+-- Notes who receives for an item, if that is limited: ';2wa;' becomes ';2wa>0a4d55a8d778;', with a hash of the receiver.
+local function note_receiver(item, receiver, flags)
+  if item.pair_cap and receiver and receiver ~= '' then
+    local member = match(accounts_of(flags or run('HGET', KEYS[1], FLAGS .. receiver)), '^>%d+ (.+)$') or receiver
+    item.gives = string.gsub(item.gives, '^(;%d+%a+);', '%1>' .. sub(redis.sha1hex(member), 1, 12) .. ';')
+  end
+end
+
 -- Returns what others receive for an item, as the end of its record: ';2wa;17;1', or '' for nothing. Returns nil if the
 -- user is the author of the target.
 local function find_received(item)
   local numbers = item.gives and ''
+  note_receiver(item, item.receiver, '')
   if item.target then
     local number, _, authorship, author = match(get(hash(7), item.target) or '', REGISTRATION)
+    note_receiver(item, author)
     local own_ids = '=' .. user .. ' ' .. accounts .. ' '
     if not item.own_counts and string.find(own_ids, '=' .. (author or '') .. ' ', 1, true) then
       return
@@ -53,11 +63,21 @@ local function find_received(item)
     -- An id without a profile and without points ranks nowhere, unless it is an account of a member.
     local profile, other = unpack(run('HMGET', KEYS[1], item.followed, FLAGS .. item.followed))
     numbers = (profile or match(accounts_of(other), '^>')) and ';'
+    note_receiver(item, item.followed, other or '')
     for _, number in ipairs(item.known) do
       numbers = numbers or run('ZSCORE', KEYS[number], item.followed) and ';'
     end
   end
   return numbers and item.gives .. numbers .. (item.on or '') or ''
+end
+
+-- Returns the field of a history with what an action has given one receiver on a day, and what an item gives; nil if the
+-- end of its record does not say who receives.
+local function read_pair(item, place, received)
+  local points, receiver = match(received, '^;(%d+)%a+>(%x+)')
+  if points then
+    return '>' .. place.day .. item.action .. receiver, points + 0
+  end
 end
 
 local function count(item, place)
@@ -93,6 +113,13 @@ local function count(item, place)
   if item.cap and earned + item.points > item.cap then
     return 'daily-cap'
   end
+  local pair, given = read_pair(item, place, received)
+  if pair then
+    given = given + (get(hash(place.history), pair) or 0)
+    if item.pair_cap and given > item.pair_cap then
+      return 'pair-cap'
+    end
+  end
   local boards, overflows = item_boards(item, place, 1, item.points)
   if overflows then
     return 'score-overflow'
@@ -109,6 +136,9 @@ local function count(item, place)
     set(records, item.last, digits(max(item.at, last)))
   end
   set_total(place, item.action, times + 1, earned + item.points)
+  if pair then
+    set(hash(place.history), pair, digits(given))
+  end
   has_counted = true
   append('count', item, place, received, add_all(boards, #place.boards))
   return { 'counted', item.points, place.all and board_at(place.all).points }
@@ -129,6 +159,11 @@ local function undo(item, place)
   local source, points = writers[item.field] or item, tonumber(record.amounts)
   place = places[source.place]
   remove_total(place, item.action, points)
+  local pair, given = read_pair(item, place, record.received)
+  if pair then
+    given = (get(hash(place.history), pair) or 0) - given
+    set(hash(place.history), pair, given > 0 and digits(given))
+  end
   local applied, skipped = add_all(item_boards(source, place, -1, points), #place.boards)
   append('undo', item, place, record.received, applied, skipped, 'counted', digits(record.at), 'gave', record.amounts)
   return { 'undone', -points }

@@ -12,7 +12,8 @@
 --         Cooldown: field '~action' of the active records, the instant of the last counted activity.
 --         History: 'count points' by day and action, 'kL' or 'kwave'; the day of the span, from 0, is one digit in base
 --         36. Daily records: the days of the span as bits of a number by record field. Undo records: '-' and record
---         field, the instant of the undo.
+--         field, the instant of the undo. Points that an action has given one receiver on a day, if a rule limits them:
+--         '>kL' and 12 digits of the SHA-1 of the receiver.
 --         '\t': of the active records, the day of UTC on which their expiry was last renewed, by the first activity
 --         that counts on that day; in a history, the history has an expiry.
 --         An archived board that has expired is closed: it is not written again.

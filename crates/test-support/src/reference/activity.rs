@@ -103,6 +103,8 @@ pub struct Rule {
     pub daily_cap: Option<u64>,
     /// The maximum points of a user per day for what the user sends.
     pub member_cap: Option<u64>,
+    /// The maximum points that each other user receives from a user per day.
+    pub pair_cap: Option<u64>,
     /// Whether it does not count if the target is the user.
     pub others_only: bool,
     /// Whether an activity may name another target that receives.

@@ -14,5 +14,7 @@ pub use content::{
     Content, ContentBoard, ContentBoardId, Received, Subject, Target, content_board_key,
 };
 pub use event::Event;
-pub use model::{ActiveRecord, Board, BoardId, DayHistory, Model, Outcome, board_key, event_board};
-pub use store::{Store, StoredRecord, history_key, record_name, span_of, waiting};
+pub use model::{
+    ActiveRecord, Board, BoardId, DayHistory, Model, Outcome, Pair, board_key, event_board,
+};
+pub use store::{Store, StoredRecord, history_key, receiver_hash, record_name, span_of, waiting};

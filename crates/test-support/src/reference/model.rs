@@ -35,7 +35,12 @@ pub struct ActiveRecord {
     pub event: Option<String>,
     /// What others received for it.
     pub received: Option<Received>,
+    /// The pair that the points of others count for, and these points.
+    pub pair: Option<(Pair, u64)>,
 }
+
+/// Day, giver, action and receiver of points that a rule limits.
+pub type Pair = (Date, String, String, String);
 
 /// The result of an activity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +103,8 @@ pub struct Model {
     pub cooldowns: BTreeMap<(String, String), InstantRange>,
     /// The histories by day and user.
     pub histories: BTreeMap<(Date, String), DayHistory>,
+    /// Points of others that a rule limited.
+    pub pairs: BTreeMap<Pair, u64>,
     /// Users hidden from all boards.
     pub hidden: BTreeSet<String>,
     /// Users whose activity is refused.
@@ -133,6 +140,7 @@ impl Model {
             daily: BTreeSet::new(),
             cooldowns: BTreeMap::new(),
             histories: BTreeMap::new(),
+            pairs: BTreeMap::new(),
             hidden: BTreeSet::new(),
             frozen: BTreeSet::new(),
             content: None,
@@ -346,6 +354,16 @@ impl Model {
         if caps.any(|cap| earned + rule.points > cap) {
             return Outcome::Capped("daily-cap");
         }
+        let receiver = receivers
+            .as_ref()
+            .and_then(|receivers| receivers.author.clone());
+        let pair = receiver.filter(|_| rule.pair_cap.is_some());
+        let pair = pair.map(|receiver| (date, user.clone(), activity.action.clone(), receiver));
+        let given = pair.as_ref().and_then(|pair| self.pairs.get(pair)).copied();
+        let given = given.unwrap_or(0) + rule.received;
+        if pair.is_some() && rule.pair_cap.is_some_and(|cap| given > cap) {
+            return Outcome::Capped("pair-cap");
+        }
         let boards = self.boards_of(date, &activity.groups);
         if boards
             .iter()
@@ -364,6 +382,9 @@ impl Model {
         let received = self.content.as_mut().zip(receivers);
         let received = received
             .and_then(|(content, receivers)| content.receive(receivers, at, rule.received, date));
+        if let Some(pair) = &pair {
+            self.pairs.insert(pair.clone(), given);
+        }
         if rule.daily {
             self.daily.insert((date, key));
         } else {
@@ -375,6 +396,7 @@ impl Model {
                 groups: activity.groups.clone(),
                 event: None,
                 received,
+                pair: pair.map(|pair| (pair, rule.received)),
             };
             self.forget_undo(&key, at);
             self.active.insert(key, record);
@@ -470,6 +492,11 @@ impl Model {
         }
         if let (Some(content), Some(received)) = (&mut self.content, &record.received) {
             content.take_back(received, record.at, record.date);
+        }
+        if let Some((pair, points)) = &record.pair
+            && let Some(given) = self.pairs.get_mut(pair)
+        {
+            *given = given.saturating_sub(*points);
         }
         if record.event.is_none() {
             self.remove_from_history(&record, user, &activity.action);
@@ -584,6 +611,7 @@ impl Model {
             groups: adjustment.groups.clone(),
             event: event.map(str::to_owned),
             received: None,
+            pair: None,
         };
         self.active.insert(key, record);
         Outcome::Counted(change)
@@ -628,6 +656,7 @@ impl Model {
         self.daily.retain(|(_, key)| key.0 != user);
         self.cooldowns.retain(|(owner, _), _| owner != user);
         self.histories.retain(|(_, owner), _| owner != user);
+        self.pairs.retain(|(_, giver, ..), _| giver != user);
         self.moderate(user, false, false);
     }
 

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::ToSpan;
 use jiff::civil::{Date, date};
 use redis::{Connection, FromRedisValue, cmd, pipe};
+use sha1::{Digest, Sha1};
 
 use super::calendar::PERIODS;
 use crate::redis_server::RedisServer;
@@ -202,7 +203,7 @@ impl Store {
             let (span, user) = span_and_user(&key);
             let fields = self.hash(&key).into_iter();
             // The tab is the name of the marker.
-            let is_daily = |field: &str| !is_total(field) && !field.starts_with(['-', '\t']);
+            let is_daily = |field: &str| !is_total(field) && !field.starts_with(['-', '>', '\t']);
             for (field, days) in fields.filter(|(field, _)| is_daily(field)) {
                 let bits: u32 = days.parse().expect("a number");
                 for index in (0..31).filter(|index| (bits >> index) & 1 == 1) {
@@ -211,6 +212,32 @@ impl Store {
             }
         }
         records
+    }
+
+    /// Returns what receivers have received: day, giver, action and [`receiver_hash`].
+    pub fn pairs(&mut self) -> BTreeMap<(Date, String, String, String), String> {
+        let mut pairs = BTreeMap::new();
+        for key in self.keys("h:") {
+            let (span, user) = span_and_user(&key);
+            for (field, points) in self.hash(&key) {
+                let Some(field) = field.strip_prefix('>') else {
+                    continue;
+                };
+                let (digit, rest) = field.split_at(1);
+                let (action, hash) = rest.split_at(rest.len() - 12);
+                let index = u32::from_str_radix(digit, 36).expect("a digit");
+                let action = record_name(action);
+                let action = action.strip_suffix(':').unwrap_or(&action).to_owned();
+                let pair = (
+                    day_in_span(span, index),
+                    user.clone(),
+                    action,
+                    hash.to_owned(),
+                );
+                pairs.insert(pair, points);
+            }
+        }
+        pairs
     }
 
     /// Returns all undo records: key, and `action:target` and instant of each.
@@ -227,6 +254,16 @@ impl Store {
         }
         all
     }
+}
+
+/// Returns the first 12 digits of the SHA-1 of a user.
+#[must_use]
+pub fn receiver_hash(user: &str) -> String {
+    let digest = Sha1::digest(user);
+    digest[..6]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Returns whether a field of a history has totals: it begins with the digit of a day.

@@ -151,9 +151,9 @@ class Outcome(TypedDict):
     """`duplicate`: counted before. `nothing-to-undo`: there is no counted activity to undo. `capped`: a limit of the
     rule rules it out, see `reason`. `stale`: superseded by a later activity, or too old to count. `queued` (in arrays):
     accepted, and counted later."""
-    reason: NotRequired[Literal["daily-cap", "cooldown", "own-target"]]
-    """Why the activity did not count, if `outcome` is `capped`. `own-target`: `target` or `on` is the user's own id, or
-    by the user."""
+    reason: NotRequired[Literal["daily-cap", "pair-cap", "cooldown", "own-target"]]
+    """Why the activity did not count, if `outcome` is `capped`. `pair-cap`: the user has given the receiver what a day
+    allows. `own-target`: `target` or `on` is the user's own id, or by the user."""
     points: float
     """The signed change of the user's points."""
     level_up: NotRequired[Level]
@@ -1309,6 +1309,9 @@ class Rule(TypedDict):
     """The most net points of the action per user and day."""
     member_cap: NotRequired[float]
     """The same for what members send."""
+    pair_cap: NotRequired[float]
+    """The most net points that one member gives each other member by the action in a day: as the author of targets, or
+    followed."""
     cooldown: NotRequired[int]
     """Seconds between two that count."""
     received: NotRequired[float]
@@ -1590,7 +1593,16 @@ class ListPointsResponseEntry(TypedDict):
 class ListPointsResponseRefusedItem(TypedDict):
     date: str
     action: str
-    reason: Literal["daily-cap", "cooldown", "own-target", "stale", "frozen", "unknown-action", "score-overflow"]
+    reason: Literal[
+        "daily-cap",
+        "pair-cap",
+        "cooldown",
+        "own-target",
+        "stale",
+        "frozen",
+        "unknown-action",
+        "score-overflow",
+    ]
     """`unknown-action` is of services only: the action has no rule."""
     count: int
     at: str

@@ -186,6 +186,10 @@ impl fmt::Display for Difference {
                         record = name;
                         field = &record;
                     }
+                    Some(HistoryField::Pair(date, action, hash)) => {
+                        field = action;
+                        write!(f, "{date} to {hash} ")?;
+                    }
                     None => {}
                 }
                 write!(f, "of {user}, ")?;
