@@ -428,6 +428,7 @@ describe('members', () => {
     await button(page, 'Join an account').click()
     await answer(page, { 'User ID of the account': account }, 'Compare')
     const compared = page.getByRole('dialog').locator('table tr')
+    await compared.nth(1).waitFor()
     assert.deepEqual(await compared.first().locator('th').allInnerTexts(), ['Board', account, user])
     assert.match((await compared.nth(1).innerText()).replace(/\s+/g, ' '), /^All time 3, rank \d+ 2, rank \d+$/)
     await answer(page, {}, 'Join an account')
