@@ -12,12 +12,13 @@
 //! 6. [`profile`], [`account`], [`history`], [`streak`], [`pause`], [`card`] and [`moderation`]: what is known and
 //!    shown about one user.
 //! 7. [`achievement`] and [`credential`]: goals beyond a rank; [`stats`] and [`digest`]: the numbers of the site, and the digests of weeks.
-//! 8. [`webhook`]: the messages to webhooks; [`metrics`]: the format of metrics.
-//! 9. [`token`] and [`caller`]: who sends a request, and what that caller may do.
-//! 10. [`id`], [`path`], [`text`], [`json`], [`query`] and [`object`]: parsers, checks and a serializer
+//! 8. [`fair_play`]: who gives points to whom, and cases for moderators.
+//! 9. [`webhook`]: the messages to webhooks; [`metrics`]: the format of metrics.
+//! 10. [`token`] and [`caller`]: who sends a request, and what that caller may do.
+//! 11. [`id`], [`path`], [`text`], [`json`], [`query`] and [`object`]: parsers, checks and a serializer
 //!     that the others share.
-//! 11. [`shard`]: the shard of a user.
-//! 12. [`error`]: every error a caller can receive, as a problem document.
+//! 12. [`shard`]: the shard of a user.
+//! 13. [`error`]: every error a caller can receive, as a problem document.
 
 pub mod account;
 pub mod achievement;
@@ -33,6 +34,7 @@ pub mod credential;
 pub mod digest;
 pub mod error;
 pub mod event;
+pub mod fair_play;
 pub mod history;
 pub mod id;
 pub mod json;

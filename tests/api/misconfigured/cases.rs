@@ -50,6 +50,10 @@ const TABLE: &str = r#"
     ACHIEVEMENTS              [{"A":{}}]                   'A' is not an id: 1 to 32 of a-z 0-9 _ -
     ACHIEVEMENTS              [{"a":1}]                    a must be a table
     ACHIEVEMENTS              [{"a":{"name":"A"}}, {"a":{"name":"A","points":true,"count":"like"}}]  a must have one of count, points, received, streak, level, member_since, place, events
+    FAIR_PLAY                 ["on"]                       must be a table
+    FAIR_PLAY                 [{"gifts":5}]                'gifts' is none of min_gifts, min_lift, ring_share, few_givers, few_share, farm_accounts, farm_share, burst_gifts, burst_seconds, growth
+    FAIR_PLAY                 [{"burst_gifts":2}, {"burst_gifts":"10"}, {"burst_gifts":1001}]  'burst_gifts' must be an integer from 3 to 1000
+    FAIR_PLAY                 [{}]                         needs points that others receive: set CONTENT_PERIODS, or remove this variable
     BADGE_KEY                 ["secret", [1], {"kty":"OKP","crv":"Ed25519","x":"AA"}]  must be a private key as a JWK, or a list of keys whose first one is: RSA of 2048 bits or more, P-256 or Ed25519
     WEBHOOKS                  ["https://a.example", {"url":"https://a.example"}]  must be a list
     WEBHOOKS                  [[], "[]"]                   must have 1 to 10 endpoints
@@ -57,7 +61,7 @@ const TABLE: &str = r#"
     WEBHOOKS                  [[{"URL":"https://a.example"}]]  number 1 has an unknown field; expected url, secret, kinds
     WEBHOOKS                  [[{"url":"http://a.example"}], [{"url":"https://u@a.example"}], [{}]]  number 1 must have a url that begins with https://, or http://localhost, and names no user
     WEBHOOKS                  [[{"url":"https://a.example","secret":"whsec_c2hvcnQ="}], [{"url":"https://a.example"}]]  number 1 must have a secret: whsec_ and the base64 of 24 to 64 bytes, from: echo whsec_$(openssl rand -base64 32)
-    WEBHOOKS                  [[{"url":"https://hooks.slack.com/a","kinds":["like"]}]]  number 1 must have kinds among period.closed, event.final, level.reached, achievement.earned, member.joined, moderation.*, journal.lagging
+    WEBHOOKS                  [[{"url":"https://hooks.slack.com/a","kinds":["like"]}]]  number 1 must have kinds among period.closed, event.final, level.reached, achievement.earned, member.joined, moderation.*, case.opened, journal.lagging
     RULES                     ["like"]                     must be a table
     RULES                     [{"Like":{"points":1}}]      Like is not an action: 1 to 32 of a-z 0-9 _ -
     RULES                     [{"like":2}]                 like must be a table

@@ -4,6 +4,7 @@ mod achievements;
 mod badge_key;
 mod bound;
 mod branding;
+mod fair_play;
 mod levels;
 mod origins;
 mod rules;
@@ -17,6 +18,7 @@ pub use achievements::{ACHIEVEMENT_EARNED, Achievement, Achievements, PLACE, che
 pub use badge_key::{BadgeKey, PublicKey};
 pub use bound::Bound;
 pub use branding::Branding;
+pub use fair_play::FairPlay;
 pub use levels::{Level, LevelView, Levels};
 pub use origins::Origins;
 pub use rules::{ADJUST, Once, Rule, RuleView, Rules, StartOf, is_action};
@@ -24,7 +26,7 @@ pub use scopes::{Scope, Scopes};
 pub use service_keys::{ServiceKey, ServiceKeys};
 pub use tokens::Tokens;
 pub use vars::Vars;
-pub use webhooks::{Endpoint, LEVEL_REACHED, Webhooks};
+pub use webhooks::{CASE_OPENED, Endpoint, LEVEL_REACHED, Webhooks};
 
 use crate::calendar::{Calendar, Period, Zone};
 use crate::error::Error;
@@ -89,6 +91,8 @@ pub struct Config {
     pub refused_days: Option<u32>,
     /// Whether the journal has activities that did not count.
     pub journal_refused: bool,
+    /// The thresholds of cases; `None` if giving is not searched.
+    pub fair_play: Option<FairPlay>,
     /// The servers that receive messages.
     pub webhooks: Webhooks,
     /// The optional bindings.
@@ -200,6 +204,7 @@ impl Config {
             achievements,
             badge_key: BadgeKey::parse(vars)?,
             periods,
+            fair_play: FairPlay::parse(vars, !content_periods.is_empty())?,
             content_periods,
             rules,
             layout,
@@ -234,6 +239,7 @@ impl Config {
             (!self.webhooks.is_empty()).then_some(webhooks::NAME),
             self.refused_days.map(|_| REFUSED_DAYS),
             self.journal_refused.then_some(JOURNAL_REFUSED),
+            self.fair_play.map(|_| fair_play::NAME),
         ];
         match names.into_iter().flatten().next() {
             Some(name) if !self.bound.journal => {

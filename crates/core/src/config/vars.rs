@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 34] = [
+    pub const NAMES: [&str; 35] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -42,6 +42,7 @@ impl Vars {
         "SETTLE_MINUTES",
         "REFUSED_DAYS",
         "JOURNAL_REFUSED",
+        "FAIR_PLAY",
         "STORE_TIMEOUT_MS",
         "CRON_BUDGET",
         "PREFIX",

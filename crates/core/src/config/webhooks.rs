@@ -11,18 +11,22 @@ pub(super) const NAME: &str = "WEBHOOKS";
 const MAX_ENDPOINTS: usize = 10;
 
 /// The kinds of messages that an endpoint may list. `moderation.*` are several.
-const KINDS: [&str; 7] = [
+const KINDS: [&str; 8] = [
     "period.closed",
     "event.final",
     LEVEL_REACHED,
     ACHIEVEMENT_EARNED,
     "member.joined",
     "moderation.*",
+    CASE_OPENED,
     "journal.lagging",
 ];
 
 /// The kind of a message about a member who has reached a level.
 pub const LEVEL_REACHED: &str = "level.reached";
+
+/// The kind of a message about a case that opens.
+pub const CASE_OPENED: &str = "case.opened";
 
 /// The prefix of a signing secret in base64 (Standard Webhooks).
 const SECRET_PREFIX: &str = "whsec_";

@@ -1,0 +1,259 @@
+//! Cases: findings that moderators see until they dismiss them.
+
+use super::{Finding, Kind, PairFacts, overlap};
+use crate::calendar::Date;
+use crate::config::FairPlay;
+use crate::error::{Error, FieldErrors};
+use crate::moderation::read_reason;
+use crate::query::Query;
+use crate::score::Points;
+use crate::shard::fnv_64;
+use crate::webhook::to_json;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The prefix of an id.
+const ID_PREFIX: &str = "case_";
+
+/// Hexadecimal digits of an id after the prefix.
+const ID_DIGITS: usize = 16;
+
+/// The states of a case.
+const STATES: [&str; 2] = ["open", "dismissed"];
+
+/// The most pairs that a case shows.
+const MAX_PAIRS: usize = 100;
+
+/// A case that is stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KnownCase {
+    /// Its id.
+    pub id: String,
+    /// The number of gifts when it was dismissed; `None` while it is open.
+    pub dismissed: Option<u64>,
+    /// The users in alphabetical order.
+    pub members: Vec<String>,
+}
+
+/// A change of a case: `[id, opens, kind, score, gifts, members, facts]` as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change<'a>(
+    /// The id of the case.
+    pub String,
+    /// Whether it is new, or was dismissed.
+    pub bool,
+    /// The kind.
+    pub Kind,
+    f64,
+    u64,
+    /// The members.
+    pub &'a [String],
+    Facts<'a>,
+);
+
+/// The facts of a case, with at most 100 pairs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Facts<'a> {
+    days: u32,
+    share: f64,
+    pairs: Vec<PairView<'a>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct PairView<'a> {
+    giver: &'a str,
+    receiver: &'a str,
+    gifts: u32,
+    points: Points,
+    expected: f64,
+    share_given: f64,
+    share_received: f64,
+    burst: u32,
+    days: u32,
+    first: String,
+    last: String,
+}
+
+/// Returns a number with three decimals.
+fn rounded(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
+}
+
+impl<'a> Facts<'a> {
+    fn new(finding: &'a Finding, decimals: u32) -> Self {
+        let date =
+            |number| Date::numbered(number).map_or_else(String::new, |date| date.to_string());
+        let view = |facts: &'a PairFacts| PairView {
+            giver: &facts.pair.giver,
+            receiver: &facts.pair.receiver,
+            gifts: facts.pair.gifts,
+            points: Points::new(facts.pair.steps, decimals),
+            expected: rounded(facts.expected),
+            share_given: rounded(facts.share_given),
+            share_received: rounded(facts.share_received),
+            burst: facts.pair.burst,
+            days: facts.pair.days,
+            first: date(facts.pair.dates.0),
+            last: date(facts.pair.dates.1),
+        };
+        Self {
+            days: finding.days,
+            share: rounded(finding.share),
+            pairs: finding.pairs.iter().take(MAX_PAIRS).map(view).collect(),
+        }
+    }
+}
+
+/// Returns how findings change the known cases: each case that is new or found again. A finding belongs to the case with
+/// which it shares more than half of the members of one. An open case gets the new facts. A dismissed one stays as it is
+/// until its gifts have grown by `growth` percent; then it opens again.
+#[must_use]
+pub fn changes<'a>(
+    findings: &'a [Finding],
+    known: &[KnownCase],
+    thresholds: &FairPlay,
+    decimals: u32,
+) -> Vec<Change<'a>> {
+    let mut changes: Vec<Change<'a>> = Vec::new();
+    for finding in findings {
+        let members: Vec<&str> = finding.members.iter().map(String::as_str).collect();
+        let mut id = format!("{ID_PREFIX}{:016x}", fnv_64(&members));
+        let case = known
+            .iter()
+            .find(|case| case.id == id || overlap(&case.members, &finding.members));
+        let mut opens = true;
+        if let Some(case) = case {
+            id.clone_from(&case.id);
+            opens = case.dismissed.is_some();
+            let gifts = case.dismissed.unwrap_or(0);
+            let least = gifts.saturating_mul(100 + u64::from(thresholds.growth));
+            if finding.gifts().saturating_mul(100) < least {
+                continue;
+            }
+        }
+        if !changes.iter().any(|change| change.0 == id) {
+            let (score, gifts) = (rounded(finding.score), finding.gifts());
+            let facts = Facts::new(finding, decimals);
+            changes.push(Change(
+                id,
+                opens,
+                finding.kind,
+                score,
+                gifts,
+                &finding.members,
+                facts,
+            ));
+        }
+    }
+    changes
+}
+
+/// A request for a page of cases, the highest score first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CasesRequest {
+    /// The case after which the page begins; empty for the first page.
+    pub after: String,
+    /// The state of the cases; empty for any.
+    pub state: String,
+    /// Number of cases to return at most.
+    pub limit: u32,
+}
+
+impl CasesRequest {
+    /// Parses the request.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] for an invalid query.
+    pub fn parse(query: &str) -> Result<Self, Error> {
+        let mut query = Query::parse(query, &["after", "limit", "state"]);
+        let after = query.get("after").map(checked_id);
+        let after = after.and_then(|after| query.check("/after", after));
+        let state = query.get("state").map(checked_state);
+        let state = state.and_then(|state| query.check("/state", state));
+        let limit = query.integer("limit", 1..=100, 30);
+        query.finish()?;
+        Ok(Self {
+            after: after.unwrap_or_default(),
+            state: state.unwrap_or_default(),
+            limit,
+        })
+    }
+
+    /// Renders the response body from the cases of the page, as JSON that begins with the id, and from the last search as
+    /// JSON.
+    #[must_use]
+    pub fn render(&self, cases: &[String], search: &str) -> String {
+        let last = cases.last().filter(|_| cases.len() >= self.limit as usize);
+        // The first member of a case is its id.
+        let next = last.and_then(|last| last.split('"').nth(3));
+        let (cases, next) = (cases.join(","), to_json(&next));
+        format!("{{\"cases\":[{cases}],\"next\":{next},\"search\":{search}}}")
+    }
+}
+
+/// A moderator's decision about a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseDecision {
+    /// The id of the case.
+    pub id: String,
+    /// Whether it is dismissed, or open again.
+    pub is_dismissed: bool,
+    /// The reason.
+    pub reason: String,
+}
+
+impl CaseDecision {
+    /// Returns the state of the case after the decision.
+    #[must_use]
+    pub fn state(&self) -> &'static str {
+        let [open, dismissed] = STATES;
+        if self.is_dismissed { dismissed } else { open }
+    }
+
+    /// Parses a request body; the id comes from the path.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] lists every invalid field.
+    pub fn parse(id: &str, body: &Value) -> Result<Self, Error> {
+        let Value::Object(fields) = body else {
+            return Err(Error::invalid("A decision is a JSON object."));
+        };
+        let mut errors = FieldErrors::default();
+        errors.reject_unknown(fields.keys(), &["state", "reason"]);
+        let id = errors.check("/id", checked_id(id));
+        let state = fields.get("state").and_then(Value::as_str);
+        let state = errors.check("/state", checked_state(state.unwrap_or_default()));
+        let reason = errors.check("/reason", read_reason(fields.get("reason")));
+        let decision = || {
+            Some(Self {
+                id: id?,
+                is_dismissed: state? == "dismissed",
+                reason: reason?,
+            })
+        };
+        errors.finish(decision())
+    }
+}
+
+fn checked_state(state: &str) -> Result<String, String> {
+    let known = STATES.contains(&state).then(|| state.to_owned());
+    known.ok_or_else(|| format!("must be one of {}", STATES.join(", ")))
+}
+
+/// Checks the id of a case.
+///
+/// # Errors
+///
+/// Returns what is valid.
+pub fn checked_id(id: &str) -> Result<String, String> {
+    let digits = id.strip_prefix(ID_PREFIX).unwrap_or_default();
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    if digits.len() == ID_DIGITS && digits.bytes().all(is_digit) {
+        return Ok(id.to_owned());
+    }
+    Err(format!(
+        "must be the id of a case: {ID_PREFIX} and {ID_DIGITS} hexadecimal digits"
+    ))
+}
