@@ -18,6 +18,7 @@ use activity_rank_core::calendar::{Calendar, Date, Instant, Period, Utc};
 use activity_rank_core::config::{Config, Vars};
 use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
+use activity_rank_core::fair_play::{CaseDecision, CasesRequest};
 use activity_rank_core::history::HistoryRequest;
 use activity_rank_core::point_changes::PointsRequest;
 use activity_rank_core::webhook::DeliveriesRequest;
@@ -31,7 +32,7 @@ use serde_json::{Value, json};
 use test_support::{npm, root};
 
 use crate::archive::{self, BoardName};
-use crate::journal::{self, JournalRequest, achievements, metrics, refusals, sums};
+use crate::journal::{self, JournalRequest, achievements, fair_play, metrics, refusals, sums};
 use crate::platform::d1::Database;
 use crate::webhooks;
 
@@ -45,7 +46,7 @@ pub fn record(sql: &str) {
 }
 
 /// The steps of plans that may look like a scan: a part of the statement, the step, and why.
-const ALLOWED: [(&str, &str, &str); 7] = [
+const ALLOWED: [(&str, &str, &str); 8] = [
     (
         "UPDATE achievements_earned SET n = -1",
         "SEARCH achievements_earned USING PRIMARY KEY (site=?)",
@@ -77,6 +78,11 @@ const ALLOWED: [(&str, &str, &str); 7] = [
         "it ends at the last id of the index",
     ),
     (
+        "SELECT MIN(day) AS day FROM gifts",
+        "SEARCH gifts USING PRIMARY KEY (site=?)",
+        "the smallest day is the first one of the key",
+    ),
+    (
         "INDEXED BY deliveries_by_due",
         "SEARCH deliveries USING INDEX deliveries_by_due (site=?)",
         "the index has only messages that wait",
@@ -99,6 +105,8 @@ fn config(shards: u32, webhooks: &Value) -> Config {
         "SHARDS": shards,
         "LEVELS": {"Gold": 10},
         "REFUSED_DAYS": 90,
+        "CONTENT_PERIODS": "all",
+        "FAIR_PLAY": {},
         "WEBHOOKS": webhooks,
         "ACHIEVEMENTS": {
             "years": {"name": "A", "member_since": "years"},
@@ -256,6 +264,7 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
     };
     let _ = achievements::insert_places(config, &board, &["42"]);
     refused(achievements::read_behind(database, config).await);
+    make_fair_play_statements(config, database).await;
     refused(
         sums::read(
             database,
@@ -280,6 +289,20 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
     webhooks::record_levels(config, "[]".to_owned());
     webhooks::forget_levels(config, &batch.entries);
     refused(journal::write(database, deployment, 0, &batch).await);
+}
+
+async fn make_fair_play_statements(config: &Config, database: &Database) {
+    let (now, thresholds) = (Instant(0), config.fair_play.unwrap());
+    refused(fair_play::is_searched(database, config, now).await);
+    refused(fair_play::add(database, config, &thresholds, now).await);
+    refused(fair_play::search(database, config, &thresholds, now).await);
+    let _ = fair_play::store(config, &[], (String::new(), 0), now);
+    let page = CasesRequest::parse("").unwrap();
+    refused(fair_play::read_page(database, config, &page).await);
+    refused(fair_play::read_case(database, config, "case_1").await);
+    let decision = json!({"state": "open", "reason": "r"});
+    let decision = CaseDecision::parse("case_0123456789abcdef", &decision).unwrap();
+    refused(fair_play::decide(database, config, (&decision, None), now).await);
 }
 
 async fn make_webhook_statements(config: &Config, database: &Database) {
@@ -454,7 +477,7 @@ fn no_query_scans_a_growing_table() {
 }
 
 /// Returns whether a step of a plan reads a whole table that grows, or all rows of the deployment in it. A board has at
-/// most as many places as the archive keeps.
+/// most as many places as the archive keeps, and there are at most 1,000 cases.
 fn scans_table(step: &str) -> bool {
     let mut words = step.split(' ');
     let (kind, table) = (words.next(), words.next().unwrap_or_default());
@@ -469,6 +492,8 @@ fn scans_table(step: &str) -> bool {
         "journal",
         "deliveries",
         "earlier",
+        "gifts",
+        "registered",
         "later",
         "levels",
         "places",

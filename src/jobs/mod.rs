@@ -2,6 +2,7 @@
 
 pub mod achievements;
 pub mod archive;
+pub mod fair_play;
 pub mod pending;
 pub mod receive;
 pub mod replay;
@@ -31,7 +32,7 @@ const DELETION: Cost = Cost::new(1, 1);
 const EVERY_MINUTE: &str = "* * * * *";
 
 /// Runs the jobs of a cron trigger within one budget: what others receive, the journal, pending
-/// changes, the sums of the journal, boards that are lost if they expire before they are archived, then
+/// changes, the sums of the journal, the search for cases, boards that are lost if they expire before they are archived, then
 /// the copies for an outage.
 /// Each leaves what the later ones need; pending changes take the rest, because every reader sees them
 /// complete already. The rest of a job, and a job that fails, is due next time.
@@ -39,7 +40,7 @@ const EVERY_MINUTE: &str = "* * * * *";
 /// On a deployment where nothing happens, a run reads that there is nothing to do and ends: one command
 /// for each shard every minute, and three more every five minutes. Boards of content take two more for
 /// each shard. With webhooks and with achievements, the run of every minute also sends a transaction each to the
-/// database of the journal, and with `REFUSED_DAYS` the others do.
+/// database of the journal, and with `REFUSED_DAYS` and with `FAIR_PLAY` the others do.
 pub async fn run_scheduled(app: &App, cron: &str) {
     let only_minute = cron == EVERY_MINUTE;
     let Ok(run) = app.cron_run(u32::from(!only_minute)) else {
@@ -174,6 +175,9 @@ async fn run_jobs(
         && run.budget.allows(DELETION)
     {
         run.log_failure(journal.run(&[statement]).await.map(|_| ()));
+    }
+    if let Some(journal) = run.journal.as_ref().filter(|_| !only_minute) {
+        run.log_failure(fair_play::run(run, journal).await);
     }
     run.budget.reserve(snapshots_cost);
     if let Some(archive) = archive {

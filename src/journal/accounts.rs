@@ -36,6 +36,9 @@ pub(super) const PAST: &str = concat!(
     given AS MATERIALIZED (SELECT CAST(key AS INTEGER) AS n, value AS source FROM past, json_each(decided, '$.sources'))"
 );
 
+/// The target of an activity.
+pub(super) const TARGET: &str = "substr(entry ->> 'mark', length(entry ->> 'action') + 2)";
+
 /// The entry `found` with its source `m`.
 const GIVEN: &str = "json_set(json_remove(m.entry, '$.gave'), '$.did', iif(m.n = found.n, 'count', 'undo'), \
     '$.at', found.entry ->> 'at', '$.now', found.entry ->> 'now', '$.counted', m.entry ->> 'at', \
@@ -63,7 +66,7 @@ const EFFECTIVE: &str = "found AS (SELECT raw.n, raw.shard, raw.user, raw.entry,
     made.value ->> 2, NULL FROM past, json_each(decided, '$.receipts') AS made JOIN raw ON raw.n = MAX(made.value ->> 0, made.value ->> 1) \
     JOIN journal AS m ON m.n = made.value ->> 1), \
     sent AS (SELECT sourced.*, CASE WHEN named IS NOT NULL THEN (SELECT iif(entry ->> 'did' = 'target', user, \
-    substr(entry ->> 'mark', length(entry ->> 'action') + 2)) FROM journal WHERE n = named) \
+    {target}) FROM journal WHERE n = named) \
     WHEN account IS NOT NULL THEN IFNULL((SELECT account.user FROM account WHERE account.member = sourced.user \
     AND account.number = sourced.account), sourced.user) ELSE sourced.user END AS sender FROM sourced), \
     effective AS (SELECT sent.n, number, shard, did, entry, origin, IFNULL((SELECT member FROM link WHERE link.user = sender \
@@ -71,7 +74,9 @@ const EFFECTIVE: &str = "found AS (SELECT raw.n, raw.shard, raw.user, raw.entry,
 
 /// Returns `past` and what follows it, `raw` by this statement, and `effective`.
 pub(super) fn effective(raw: &str) -> String {
-    let effective = EFFECTIVE.replace("{given}", GIVEN);
+    let effective = EFFECTIVE
+        .replace("{given}", GIVEN)
+        .replace("{target}", TARGET);
     format!("{PAST}, {raw}, {effective}")
 }
 

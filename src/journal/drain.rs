@@ -22,6 +22,9 @@ const BATCH_COST: Cost = Cost::new(3, 7);
 /// The further cost of a batch with webhooks: a request that reads points, and three queries.
 const WEBHOOKS_COST: Cost = Cost::new(1, 3);
 
+/// The further cost of a batch with a search for cases: four queries that delete what is known of erased users.
+const FAIR_PLAY_COST: Cost = Cost::new(0, 4);
+
 /// The most batches of a request.
 pub const REQUEST_BATCHES: u32 = 20;
 
@@ -127,10 +130,13 @@ impl Drain<'_> {
         let settled = archive::settled_before(&self.deployment.calendar, clock::now());
         let settled = settled.to_string();
         let (mut ids, mut last, mut late, mut length) = (Vec::new(), String::new(), false, BATCH);
-        let cost = match self.deployment.config.webhooks.is_empty() {
+        let mut cost = match self.deployment.config.webhooks.is_empty() {
             true => BATCH_COST,
             false => BATCH_COST.plus(WEBHOOKS_COST),
         };
+        if self.deployment.config.fair_play.is_some() {
+            cost = cost.plus(FAIR_PLAY_COST);
+        }
         let may_continue = || self.budget.is_none_or(|budget| budget.allows(cost));
         let mut end = false;
         while !end && *batches > 0 && may_continue() {

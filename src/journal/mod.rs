@@ -69,6 +69,7 @@
 pub mod accounts;
 pub mod achievements;
 pub mod drain;
+pub mod fair_play;
 mod members;
 pub mod metrics;
 mod page;

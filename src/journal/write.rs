@@ -4,7 +4,7 @@
 //! or one of two concurrent ones, inserts rows that exist already, and those stay as they are.
 //! Batches begin at the start of the outbox, so rows keep its order.
 
-use super::{achievements, refusals, sums};
+use super::{achievements, fair_play, refusals, sums};
 use crate::archive::deployment_id;
 use crate::platform::d1::{Database, Statement};
 use crate::webhooks::statements_of_changes;
@@ -56,6 +56,9 @@ pub async fn write(
             statements.push(refusals::erase(config, &erased));
         }
         statements.extend(achievements::forget(config, &erased));
+        if config.fair_play.is_some() {
+            statements.extend(fair_play::erase(config, &erased));
+        }
     }
     let written = entries.get(..batch.entries).unwrap_or_default();
     let oldest = written.get(usize::from(batch_of_outbox.is_pending));

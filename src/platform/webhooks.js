@@ -107,7 +107,7 @@ function cut(lines, limit) {
 // Returns the lines of a message in English. `quote` escapes a text of a user, so that it has no mentions and no
 // formatting.
 function lines({ type, data }, quote) {
-  const { period, event, entries, user, target, level, achievement, points, oldest } = data
+  const { period, event, entries, user, target, level, achievement, points, oldest, case: found } = data
   const name = user ? quote(user.name ?? user.id) : 'a member'
   const subject = target ? `target ${quote(target.id)}` : user ? `member ${name}` : name
   switch (type) {
@@ -128,6 +128,8 @@ function lines({ type, data }, quote) {
       const { name: title, step } = achievement
       return [`${name} has earned the achievement ${quote(title)} (${step}).`]
     }
+    case 'case.opened':
+      return [`Fair play: case ${found.id} (${found.kind}) with ${found.members} members was opened.`]
     case 'journal.lagging':
       return [`The journal is behind: changes since ${oldest} were not in it.`]
     default:

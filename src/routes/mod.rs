@@ -5,6 +5,7 @@ mod achievements;
 mod activity;
 mod array;
 mod card;
+mod cases;
 mod credentials;
 mod digest;
 mod events;

@@ -4,9 +4,9 @@ use super::credentials::Document;
 use super::pages::Page;
 use super::users::may_see_hidden;
 use super::{
-    accounts, achievements, activity, card, credentials, digest, events, health, journal, live,
-    metrics, moderation, pages, pauses, points, ranking, standings, stats, status, targets, users,
-    webhooks,
+    accounts, achievements, activity, card, cases, credentials, digest, events, health, journal,
+    live, metrics, moderation, pages, pauses, points, ranking, standings, stats, status, targets,
+    users, webhooks,
 };
 use crate::app::{App, RequestContext};
 use crate::middleware::authentication::{authenticate, limit_public_read};
@@ -276,6 +276,14 @@ pub const ROUTES: &[Route] = routes! {
     }
     "/v1/moderation" None {
         GET Authenticated |c, _, caller| moderation::audit_log(c, caller);
+    }
+    "/v1/cases" None {
+        GET Authenticated |c, _, caller| cases::list(c, caller);
+        POST Authenticated |c, _, caller| cases::search(c, caller);
+    }
+    "/v1/cases/{id}" None {
+        GET Authenticated |c, [id, _], caller| cases::get(c, id, caller);
+        PUT WithBody |c, [id, _], caller, body| cases::put(c, id, caller, body);
     }
     "/v1/journal" None {
         GET Authenticated |c, _, caller| journal::get(c, caller);

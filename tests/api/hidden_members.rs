@@ -101,7 +101,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// Routes of operators, and routes whose responses have no members.
-const WITHOUT_MEMBERS: [&str; 18] = [
+const WITHOUT_MEMBERS: [&str; 20] = [
     "/",
     "/admin",
     "/docs",
@@ -112,6 +112,8 @@ const WITHOUT_MEMBERS: [&str; 18] = [
     "/site.webmanifest",
     "/status",
     "/try",
+    "/v1/cases",
+    "/v1/cases/{id}",
     "/v1/issuer",
     "/v1/issuer/keys",
     "/v1/issuer/keys/{key}",

@@ -14,6 +14,7 @@
 
 // Routes.
 mod activity;
+mod cases;
 mod content;
 mod digest;
 mod events;

@@ -124,6 +124,8 @@ const LIMITS = {
   'activities that did not count': () =>
     found('crates/core/src/config/mod.rs', /integer\(REFUSED_DAYS, ([\d_]+)\.\.=([\d_]+)\)/),
   'targets of activities that did not count': () => constant('src/platform/refusals.js', 'MAX_TARGETS'),
+  'gifts between members, for the search for cases': () => core('fair_play/mod', 'KEPT_DAYS'),
+  cases: () => ['MAX_CASES', 'CASE_DAYS'].flatMap((name) => constant('src/journal/fair_play.rs', name)),
   'opt-outs of users in the audit log': () => constant('crates/store/src/scripts/pending.lua', 'OPT_OUTS'),
   'events in all': () => core('event/mod', 'MAX_EVENTS'),
   'events that run at one instant': () => core('event/definitions', 'MAX_RUNNING'),

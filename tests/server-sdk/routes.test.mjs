@@ -29,6 +29,7 @@ before(async () => {
       CONTENT_PERIODS: 'day,all',
       PLAYGROUND: true,
       BADGE_KEY: JSON.stringify(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })),
+      FAIR_PLAY: '{}',
       WEBHOOKS: JSON.stringify([{ url: 'http://127.0.0.1:1', secret: `whsec_${'A'.repeat(32)}` }]),
     },
   })
@@ -124,6 +125,10 @@ const CALLS = [
   ['getModeration', { user: '7' }, { hidden: true, frozen: false }],
   ['getAudit', { limit: 1 }, { entries: [{ action: 'hide', user: { id: '7' } }] }],
   ['getJournal', { limit: 1 }, { entries: [{}] }],
+  ['searchCases', {}, { complete: true, opened: 0, updated: 0 }],
+  ['listCases', { state: 'open' }, { cases: [], next: null }],
+  ['getCase', { id: `case_${'0'.repeat(16)}` }, 404],
+  ['putCase', { id: `case_${'0'.repeat(16)}`, body: { state: 'dismissed', reason: 'A team' } }, 404],
   ['listDeliveries', { state: 'pending' }, { deliveries: [] }],
   ['retryDelivery', { id: `msg_${'0'.repeat(32)}` }, 404],
   ['getStats', {}, { timezone: 'UTC', days: [{ active: 1 }] }],

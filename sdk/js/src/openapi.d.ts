@@ -1094,6 +1094,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List cases
+         * @description Returns groups of members whose giving their activity does not explain, the highest score first, and the numbers of the last search. Each night after midnight UTC, the Worker searches the gifts of the last 30 and 90 days. Needs the scope `admin`. Deployments without `FAIR_PLAY` return 404.
+         */
+        get: operations["listCases"];
+        put?: never;
+        /**
+         * Search for cases
+         * @description Searches for cases at once, as the Worker does each night. With a long journal that has never been searched, `complete` is false: repeat the request until it is true. Needs the scope `admin`.
+         */
+        post: operations["searchCases"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cases/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example case_0f3a5b7c9d1e2f40 */
+                id: components["schemas"]["CaseId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a case
+         * @description Returns a case with its pairs, and the latest 20 gifts of its first 20 pairs from the last week of each. Needs the scope `admin`.
+         */
+        get: operations["getCase"];
+        /**
+         * Dismiss a case
+         * @description Dismisses a case, or opens it again. A dismissed case opens by itself only when its gifts have grown by `growth` of `FAIR_PLAY`. The case stores the reason and the name of the key. Needs the scope `admin`.
+         */
+        put: operations["putCase"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/journal": {
         parameters: {
             query?: never;
@@ -1589,6 +1640,26 @@ export interface webhooks {
          * @description Sent once for each step, within about a minute. Steps that the past earns after a change of `ACHIEVEMENTS` or a recount have no message.
          */
         post: operations["achievementEarned"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "case.opened": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A case has opened
+         * @description A search found a case, or a dismissed one has grown. The message names no member: read the case.
+         */
+        post: operations["caseOpened"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2533,6 +2604,149 @@ export interface components {
             }[];
             /** @description Pass as `before` to get the next page. `null` on the last page. */
             next: string | null;
+        };
+        CaseId: string;
+        /** @enum {unknown} */
+        CaseState: "open" | "dismissed";
+        /** @description Members whose giving their activity does not explain. */
+        Case: {
+            id: components["schemas"]["CaseId"];
+            /**
+             * @description `ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within seconds. `few-givers`: a member receives most from few.
+             * @enum {unknown}
+             */
+            kind: "ring" | "farm" | "new-accounts" | "burst" | "few-givers";
+            state: components["schemas"]["CaseState"];
+            /** @description The gifts above the expected ones, times `share`. */
+            score: number;
+            /** @description Activities by which a member of a pair received points from the other one. */
+            gifts: number;
+            /**
+             * @description The days before the search in which the gifts are.
+             * @enum {unknown}
+             */
+            days: 30 | 90;
+            /** @description Of a ring, the mean share of its members' gifts that they exchange with each other; of a burst, that of the pair's gifts in it; else that of the gifts that the member received. */
+            share: number;
+            /** @description In alphabetical order. */
+            members: components["schemas"]["UserId"][];
+            /** Format: date-time */
+            found: string;
+            /**
+             * Format: date-time
+             * @description The last search that found it, or the last decision.
+             */
+            updated: string;
+            /** @description The last decision of a moderator. */
+            decision: null | {
+                reason: components["schemas"]["Reason"];
+                /** @description `null` if the key has no name. */
+                actor: components["schemas"]["Actor"] | null;
+                /** Format: date-time */
+                at: string;
+            };
+        };
+        CaseDetails: {
+            id: components["schemas"]["CaseId"];
+            /**
+             * @description `ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within seconds. `few-givers`: a member receives most from few.
+             * @enum {unknown}
+             */
+            kind: "ring" | "farm" | "new-accounts" | "burst" | "few-givers";
+            state: components["schemas"]["CaseState"];
+            /** @description The gifts above the expected ones, times `share`. */
+            score: number;
+            /** @description Activities by which a member of a pair received points from the other one. */
+            gifts: number;
+            /**
+             * @description The days before the search in which the gifts are.
+             * @enum {unknown}
+             */
+            days: 30 | 90;
+            /** @description Of a ring, the mean share of its members' gifts that they exchange with each other; of a burst, that of the pair's gifts in it; else that of the gifts that the member received. */
+            share: number;
+            /** @description In alphabetical order. */
+            members: components["schemas"]["UserId"][];
+            /** Format: date-time */
+            found: string;
+            /**
+             * Format: date-time
+             * @description The last search that found it, or the last decision.
+             */
+            updated: string;
+            /** @description The last decision of a moderator. */
+            decision: null | {
+                reason: components["schemas"]["Reason"];
+                /** @description `null` if the key has no name. */
+                actor: components["schemas"]["Actor"] | null;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description Most gifts first. */
+            pairs: {
+                giver: components["schemas"]["UserId"];
+                receiver: components["schemas"]["UserId"];
+                gifts: number;
+                /** @description What the receiver received. */
+                points: number;
+                /** @description The gifts that the activity of both explains: what the giver gave, times what the receiver received, divided by all gifts. */
+                expected: number;
+                /** @description Of all gifts of the giver. */
+                share_given: number;
+                /** @description Of all gifts to the receiver. */
+                share_received: number;
+                /** @description The most gifts within `burst_seconds` of `FAIR_PLAY`. */
+                burst: number;
+                /** @description Days with gifts. */
+                days: number;
+                /** Format: date */
+                first: string;
+                /** Format: date */
+                last: string;
+            }[];
+            /** @description The latest gifts first. */
+            latest: {
+                /** Format: date-time */
+                at: string;
+                action: string;
+                target: components["schemas"]["TargetId"];
+                giver: components["schemas"]["UserId"];
+                receiver: components["schemas"]["UserId"];
+            }[];
+        };
+        CaseDecision: {
+            state: components["schemas"]["CaseState"];
+            reason: components["schemas"]["Reason"];
+        };
+        CaseSearch: {
+            /** @description Whether the whole journal has been searched. */
+            complete: boolean;
+            /** @description Cases that are new, or open again. */
+            opened: number;
+            /** @description Open cases that were found again. */
+            updated: number;
+        };
+        Cases: {
+            cases: components["schemas"]["Case"][];
+            /** @description Pass as `after` to get the next page. `null` on the last page. */
+            next: string | null;
+            /** @description The last search; `null` before the first one. */
+            search: null | {
+                /** Format: date-time */
+                at: string;
+                /** @description Numbers of the 30 days before the search. A number is `null` if no member gave or had points. */
+                fairness: {
+                    /** @constant */
+                    days: 30;
+                    gifts: number;
+                    /** @description The share of received points that the ten members gave who gave most. */
+                    top_givers_share: number | null;
+                    /** @description The Gini coefficient of the points of active members by their own activity: 0 if all have the same. */
+                    gini: number | null;
+                    /** @description The share of received points that go both ways between two members: the weighted reciprocity. */
+                    mutual_share: number | null;
+                };
+            };
         };
         /** @description The `webhook-id` of each attempt. */
         DeliveryId: string;
@@ -6401,6 +6615,247 @@ export interface operations {
             503: components["responses"]["StoreUnavailable"];
         };
     };
+    listCases: {
+        parameters: {
+            query?: {
+                /** @description Only cases in this state. */
+                state?: components["schemas"]["CaseState"];
+                limit?: number;
+                /** @description Cursor: `next` of the previous page. */
+                after?: components["schemas"]["CaseId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of cases. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cases": [
+                     *         {
+                     *           "id": "case_0f3a5b7c9d1e2f40",
+                     *           "kind": "ring",
+                     *           "state": "open",
+                     *           "score": 57.6,
+                     *           "gifts": 72,
+                     *           "days": 30,
+                     *           "share": 0.8,
+                     *           "members": [
+                     *             "42",
+                     *             "7",
+                     *             "9"
+                     *           ],
+                     *           "found": "2026-11-20T00:00:04Z",
+                     *           "updated": "2026-11-23T00:00:05Z",
+                     *           "decision": null
+                     *         }
+                     *       ],
+                     *       "next": null,
+                     *       "search": {
+                     *         "at": "2026-11-23T00:00:05Z",
+                     *         "fairness": {
+                     *           "days": 30,
+                     *           "gifts": 1240,
+                     *           "top_givers_share": 0.31,
+                     *           "gini": 0.62,
+                     *           "mutual_share": 0.08
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Cases"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    searchCases: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the search did. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "complete": true,
+                     *       "opened": 1,
+                     *       "updated": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CaseSearch"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    getCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example case_0f3a5b7c9d1e2f40 */
+                id: components["schemas"]["CaseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The case. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "case_0f3a5b7c9d1e2f40",
+                     *       "kind": "ring",
+                     *       "state": "open",
+                     *       "score": 57.6,
+                     *       "gifts": 72,
+                     *       "days": 30,
+                     *       "share": 0.8,
+                     *       "members": [
+                     *         "42",
+                     *         "7",
+                     *         "9"
+                     *       ],
+                     *       "found": "2026-11-20T00:00:04Z",
+                     *       "updated": "2026-11-23T00:00:05Z",
+                     *       "decision": null,
+                     *       "pairs": [
+                     *         {
+                     *           "giver": "42",
+                     *           "receiver": "7",
+                     *           "gifts": 12,
+                     *           "points": 24,
+                     *           "expected": 0.6,
+                     *           "share_given": 0.4,
+                     *           "share_received": 0.4,
+                     *           "burst": 2,
+                     *           "days": 9,
+                     *           "first": "2026-10-28",
+                     *           "last": "2026-11-22"
+                     *         }
+                     *       ],
+                     *       "latest": [
+                     *         {
+                     *           "at": "2026-11-22T18:01:09Z",
+                     *           "action": "like",
+                     *           "target": "post-7",
+                     *           "giver": "42",
+                     *           "receiver": "7"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CaseDetails"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    putCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example case_0f3a5b7c9d1e2f40 */
+                id: components["schemas"]["CaseId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "state": "dismissed",
+                 *       "reason": "A team of one company"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CaseDecision"];
+            };
+        };
+        responses: {
+            /** @description The case. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "case_0f3a5b7c9d1e2f40",
+                     *       "kind": "ring",
+                     *       "state": "dismissed",
+                     *       "score": 57.6,
+                     *       "gifts": 72,
+                     *       "days": 30,
+                     *       "share": 0.8,
+                     *       "members": [
+                     *         "42",
+                     *         "7",
+                     *         "9"
+                     *       ],
+                     *       "found": "2026-11-20T00:00:04Z",
+                     *       "updated": "2026-11-23T09:12:44Z",
+                     *       "decision": {
+                     *         "reason": "A team of one company",
+                     *         "actor": {
+                     *           "key": "moderation"
+                     *         },
+                     *         "at": "2026-11-23T09:12:44Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Case"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
     getJournal: {
         parameters: {
             query?: {
@@ -7667,6 +8122,61 @@ export interface operations {
                             name: string;
                             /** @description The value that was reached. */
                             step: number;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The receiver has the message. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    caseOpened: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the message, the same in every attempt. */
+                "webhook-id": components["parameters"]["webhookId"];
+                /** @description Unix seconds of the attempt. */
+                "webhook-timestamp": components["parameters"]["webhookTimestamp"];
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, separated by `.`. */
+                "webhook-signature": components["parameters"]["webhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "case.opened",
+                 *       "timestamp": "2026-11-20T00:00:04Z",
+                 *       "data": {
+                 *         "case": {
+                 *           "id": "case_0f3a5b7c9d1e2f40",
+                 *           "kind": "ring",
+                 *           "members": 3
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "case.opened";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        case: {
+                            id: components["schemas"]["CaseId"];
+                            kind: string;
+                            /** @description Their number. */
+                            members: number;
                         };
                     };
                 };

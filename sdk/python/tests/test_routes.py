@@ -273,6 +273,14 @@ def test_webhooks(api: Any) -> None:
     assert status_of(lambda: api.retry_delivery("msg_" + "0" * 32)) == 404
 
 
+def test_cases(api: Any) -> None:
+    assert api.search_cases()["complete"]
+    assert api.list_cases(state="dismissed")["cases"] == []
+    unknown = "case_" + "0" * 16
+    assert status_of(lambda: api.get_case(unknown)) == 404
+    assert status_of(lambda: api.put_case(unknown, {"state": "dismissed", "reason": "A team"})) == 404
+
+
 def test_service(api: Any, public: Any) -> None:
     stats = api.get_stats(from_=today(), to=today())
     assert [day["date"] for day in stats["days"]] == [today()]

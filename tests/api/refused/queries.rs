@@ -25,6 +25,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(unknown_parameters());
     cases.extend(path_segments());
     cases.extend(deliveries());
+    cases.extend(fair_play());
     cases
 }
 
@@ -36,6 +37,7 @@ fn numbers() -> Vec<Case> {
         ("/v1/ranking/day/users/42", "around", AROUND, ["-1", "26"]),
         ("/v1/users/42/activity", "days", DAYS, ["0", "367"]),
         ("/v1/webhooks/deliveries", "limit", LIMIT, ["0", "101"]),
+        ("/v1/cases", "limit", LIMIT, ["0", "101"]),
         ("/v1/journal", "after", AFTER, ["-1", "4294967296"]),
         ("/v1/journal", "limit", ENTRIES, ["0", "5001"]),
         ("/v1/journal", "shard", SHARD, ["-1", "64"]),
@@ -91,6 +93,27 @@ fn deliveries() -> Vec<Case> {
     let path = format!("{PATH}/msg_{}/retry?state=failed", "0".repeat(32));
     let unknown = field_error("state", NO_PARAMETERS);
     cases.push(Case::new(Method::POST, &path, unknown));
+    cases
+}
+
+/// The parameters of cases.
+fn fair_play() -> Vec<Case> {
+    let states = "must be one of open, dismissed";
+    let id = "must be the id of a case: case_ and 16 hexadecimal digits";
+    let mut cases = Vec::new();
+    for state in ["", "Open", "open,dismissed"] {
+        let path = format!("/v1/cases?state={state}");
+        cases.push(get(&path, field_error("state", states)));
+    }
+    let upper = format!("case_{}", "A".repeat(16));
+    for after in ["1", "case_", &upper] {
+        let path = format!("/v1/cases?after={after}");
+        cases.push(get(&path, field_error("after", id)));
+        let path = format!("/v1/cases/{after}");
+        cases.push(get(&path, field_error("id", id)));
+    }
+    let unknown = field_error("state", NO_PARAMETERS);
+    cases.push(Case::new(Method::POST, "/v1/cases?state=open", unknown));
     cases
 }
 

@@ -289,3 +289,35 @@ async fn final_event_has_one_message_with_results() {
     assert_eq!(app.minute().await, []);
     assert_eq!(app.states("event.final").await, ["delivered"]);
 }
+
+/// Rows of messages name no user, and an endpoint need not know them.
+#[tokio::test]
+async fn opened_case_has_a_message_without_members() {
+    let app = start_with(|worker| {
+        // Entries of several shards wait before a search reads them.
+        let worker = worker.var("CONTENT_PERIODS", "all").var("SHARDS", "1");
+        worker.json("FAIR_PLAY", json!({}))
+    });
+    let author = peer("43");
+    let targets: Vec<Value> = (0..10)
+        .map(|post| json!({"id": format!("post-{post}"), "author": author}))
+        .collect();
+    app.put("/v1/targets", &json!(targets))
+        .await
+        .assert_status(200);
+    let likes: Vec<Value> = (0..10)
+        .map(|post| like(&peer("42"), &format!("post-{post}")))
+        .collect();
+    app.send_activity(json!(likes)).await.assert_status(200);
+    assert_eq!(app.minute().await, []);
+    app.miniflare.tick().await;
+    let messages = app.minute().await;
+    let case = &app.read("/v1/cases").await["cases"][0];
+    let data = json!({"case": {"id": case["id"], "kind": "burst", "members": 2}});
+    assert_eq!(contents(&messages), [(json!("case.opened"), data)]);
+    let found = case["found"].as_str().expect("an instant");
+    let timestamp = messages[0].body["timestamp"].as_str().expect("an instant");
+    assert_eq!(timestamp[..19], found[..19]);
+    app.miniflare.tick().await;
+    assert_eq!(app.minute().await, []);
+}

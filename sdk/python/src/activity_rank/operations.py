@@ -1471,6 +1471,89 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def list_cases(
+        self,
+        *,
+        state: types.CaseState | None = None,
+        limit: int | None = None,
+        after: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Cases:
+        """List cases.
+
+        Returns groups of members whose giving their activity does not explain, the highest score first, and the numbers
+        of the last search. Each night after midnight UTC, the Worker searches the gifts of the last 30 and 90 days.
+        Needs the scope `admin`. Deployments without `FAIR_PLAY` return 404.
+
+        state: Only cases in this state.
+        limit: 1 to 100. Defaults to 30.
+        after: Cursor: `next` of the previous page.
+
+        `GET /v1/cases`
+        """
+        return self._call(
+            routes.LIST_CASES,
+            query={"state": state, "limit": limit, "after": after},
+            timeout=timeout,
+        )
+
+    def search_cases(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.CaseSearch:
+        """Search for cases.
+
+        Searches for cases at once, as the Worker does each night. With a long journal that has never been searched,
+        `complete` is false: repeat the request until it is true. Needs the scope `admin`.
+
+        `POST /v1/cases`
+        """
+        return self._call(
+            routes.SEARCH_CASES,
+            timeout=timeout,
+        )
+
+    def get_case(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> types.CaseDetails:
+        """Get a case.
+
+        Returns a case with its pairs, and the latest 20 gifts of its first 20 pairs from the last week of each. Needs
+        the scope `admin`.
+
+        `GET /v1/cases/{id}`
+        """
+        return self._call(
+            routes.GET_CASE,
+            path={"id": id},
+            timeout=timeout,
+        )
+
+    def put_case(
+        self,
+        id: str,
+        body: types.CaseDecision,
+        *,
+        timeout: float | None = None,
+    ) -> types.Case:
+        """Dismiss a case.
+
+        Dismisses a case, or opens it again. A dismissed case opens by itself only when its gifts have grown by `growth`
+        of `FAIR_PLAY`. The case stores the reason and the name of the key. Needs the scope `admin`.
+
+        `PUT /v1/cases/{id}`
+        """
+        return self._call(
+            routes.PUT_CASE,
+            path={"id": id},
+            body=body,
+            timeout=timeout,
+        )
+
     def get_journal(
         self,
         *,
@@ -3306,6 +3389,89 @@ class AsyncOperations(ABC):
         return await self._call(
             routes.GET_AUDIT,
             query={"limit": limit, "before": before},
+            timeout=timeout,
+        )
+
+    async def list_cases(
+        self,
+        *,
+        state: types.CaseState | None = None,
+        limit: int | None = None,
+        after: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Cases:
+        """List cases.
+
+        Returns groups of members whose giving their activity does not explain, the highest score first, and the numbers
+        of the last search. Each night after midnight UTC, the Worker searches the gifts of the last 30 and 90 days.
+        Needs the scope `admin`. Deployments without `FAIR_PLAY` return 404.
+
+        state: Only cases in this state.
+        limit: 1 to 100. Defaults to 30.
+        after: Cursor: `next` of the previous page.
+
+        `GET /v1/cases`
+        """
+        return await self._call(
+            routes.LIST_CASES,
+            query={"state": state, "limit": limit, "after": after},
+            timeout=timeout,
+        )
+
+    async def search_cases(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.CaseSearch:
+        """Search for cases.
+
+        Searches for cases at once, as the Worker does each night. With a long journal that has never been searched,
+        `complete` is false: repeat the request until it is true. Needs the scope `admin`.
+
+        `POST /v1/cases`
+        """
+        return await self._call(
+            routes.SEARCH_CASES,
+            timeout=timeout,
+        )
+
+    async def get_case(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> types.CaseDetails:
+        """Get a case.
+
+        Returns a case with its pairs, and the latest 20 gifts of its first 20 pairs from the last week of each. Needs
+        the scope `admin`.
+
+        `GET /v1/cases/{id}`
+        """
+        return await self._call(
+            routes.GET_CASE,
+            path={"id": id},
+            timeout=timeout,
+        )
+
+    async def put_case(
+        self,
+        id: str,
+        body: types.CaseDecision,
+        *,
+        timeout: float | None = None,
+    ) -> types.Case:
+        """Dismiss a case.
+
+        Dismisses a case, or opens it again. A dismissed case opens by itself only when its gifts have grown by `growth`
+        of `FAIR_PLAY`. The case stores the reason and the name of the key. Needs the scope `admin`.
+
+        `PUT /v1/cases/{id}`
+        """
+        return await self._call(
+            routes.PUT_CASE,
+            path={"id": id},
+            body=body,
             timeout=timeout,
         )
 

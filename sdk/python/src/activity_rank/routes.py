@@ -92,6 +92,10 @@ GET_MODERATION: Route[types.Moderation] = Route("getModeration", "GET", "/v1/use
 PUT_MODERATION: Route[types.Moderation] = Route("putModeration", "PUT", "/v1/users/{user}/moderation", "json")
 ADJUST_POINTS: Route[types.Outcome] = Route("adjustPoints", "POST", "/v1/users/{user}/adjustments", "json")
 GET_AUDIT: Route[types.Audit] = Route("getAudit", "GET", "/v1/moderation", "json")
+LIST_CASES: Route[types.Cases] = Route("listCases", "GET", "/v1/cases", "json")
+SEARCH_CASES: Route[types.CaseSearch] = Route("searchCases", "POST", "/v1/cases", "json")
+GET_CASE: Route[types.CaseDetails] = Route("getCase", "GET", "/v1/cases/{id}", "json")
+PUT_CASE: Route[types.Case] = Route("putCase", "PUT", "/v1/cases/{id}", "json")
 GET_JOURNAL: Route[types.Journal] = Route("getJournal", "GET", "/v1/journal", "json")
 LIST_DELIVERIES: Route[types.Deliveries] = Route("listDeliveries", "GET", "/v1/webhooks/deliveries", "json")
 RETRY_DELIVERY: Route[types.Delivery] = Route("retryDelivery", "POST", "/v1/webhooks/deliveries/{id}/retry", "json")
@@ -175,6 +179,10 @@ ALL: tuple[Route[Any], ...] = (
     PUT_MODERATION,
     ADJUST_POINTS,
     GET_AUDIT,
+    LIST_CASES,
+    SEARCH_CASES,
+    GET_CASE,
+    PUT_CASE,
     GET_JOURNAL,
     LIST_DELIVERIES,
     RETRY_DELIVERY,

@@ -1070,6 +1070,163 @@ class Audit(TypedDict):
     """Pass as `before` to get the next page. `null` on the last page."""
 
 
+CaseId: TypeAlias = str
+
+
+CaseState: TypeAlias = Literal["open", "dismissed"]
+
+
+@final
+class CaseDecision1(TypedDict):
+    reason: Reason
+    actor: Actor | None
+    """`null` if the key has no name."""
+    at: str
+
+
+@final
+class Case(TypedDict):
+    """Members whose giving their activity does not explain."""
+
+    id: CaseId
+    kind: Literal["ring", "farm", "new-accounts", "burst", "few-givers"]
+    """`ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member.
+    `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within seconds. `few-givers`: a member
+    receives most from few."""
+    state: CaseState
+    score: float
+    """The gifts above the expected ones, times `share`."""
+    gifts: int
+    """Activities by which a member of a pair received points from the other one."""
+    days: Literal[30, 90]
+    """The days before the search in which the gifts are."""
+    share: float
+    """Of a ring, the mean share of its members' gifts that they exchange with each other; of a burst, that of the
+    pair's gifts in it; else that of the gifts that the member received."""
+    members: list[UserId]
+    """In alphabetical order."""
+    found: str
+    updated: str
+    """The last search that found it, or the last decision."""
+    decision: None | CaseDecision1
+    """The last decision of a moderator."""
+
+
+@final
+class CaseDetailsDecision1(TypedDict):
+    reason: Reason
+    actor: Actor | None
+    """`null` if the key has no name."""
+    at: str
+
+
+@final
+class CaseDetailsPair(TypedDict):
+    giver: UserId
+    receiver: UserId
+    gifts: int
+    points: float
+    """What the receiver received."""
+    expected: float
+    """The gifts that the activity of both explains: what the giver gave, times what the receiver received, divided by
+    all gifts."""
+    share_given: float
+    """Of all gifts of the giver."""
+    share_received: float
+    """Of all gifts to the receiver."""
+    burst: int
+    """The most gifts within `burst_seconds` of `FAIR_PLAY`."""
+    days: int
+    """Days with gifts."""
+    first: str
+    last: str
+
+
+@final
+class CaseDetailsLatestItem(TypedDict):
+    at: str
+    action: str
+    target: TargetId
+    giver: UserId
+    receiver: UserId
+
+
+@final
+class CaseDetails(TypedDict):
+    id: CaseId
+    kind: Literal["ring", "farm", "new-accounts", "burst", "few-givers"]
+    """`ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member.
+    `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within seconds. `few-givers`: a member
+    receives most from few."""
+    state: CaseState
+    score: float
+    """The gifts above the expected ones, times `share`."""
+    gifts: int
+    """Activities by which a member of a pair received points from the other one."""
+    days: Literal[30, 90]
+    """The days before the search in which the gifts are."""
+    share: float
+    """Of a ring, the mean share of its members' gifts that they exchange with each other; of a burst, that of the
+    pair's gifts in it; else that of the gifts that the member received."""
+    members: list[UserId]
+    """In alphabetical order."""
+    found: str
+    updated: str
+    """The last search that found it, or the last decision."""
+    decision: None | CaseDetailsDecision1
+    """The last decision of a moderator."""
+    pairs: list[CaseDetailsPair]
+    """Most gifts first."""
+    latest: list[CaseDetailsLatestItem]
+    """The latest gifts first."""
+
+
+@final
+class CaseDecision(TypedDict):
+    state: CaseState
+    reason: Reason
+
+
+@final
+class CaseSearch(TypedDict):
+    complete: bool
+    """Whether the whole journal has been searched."""
+    opened: int
+    """Cases that are new, or open again."""
+    updated: int
+    """Open cases that were found again."""
+
+
+@final
+class CasesSearch1Fairness(TypedDict):
+    """Numbers of the 30 days before the search. A number is `null` if no member gave or had points."""
+
+    days: Literal[30]
+    gifts: int
+    top_givers_share: float | None
+    """The share of received points that the ten members gave who gave most."""
+    gini: float | None
+    """The Gini coefficient of the points of active members by their own activity: 0 if all have the same."""
+    mutual_share: float | None
+    """The share of received points that go both ways between two members: the weighted reciprocity."""
+
+
+@final
+class CasesSearch1(TypedDict):
+    at: str
+    fairness: CasesSearch1Fairness
+    """Numbers of the 30 days before the search. A number is `null` if no member gave or had points."""
+
+
+@final
+class Cases(TypedDict):
+    cases: list[Case]
+    next: str | None
+    """Pass as `after` to get the next page. `null` on the last page."""
+    search: None | CasesSearch1
+    """The last search; `null` before the first one."""
+
+
 DeliveryId: TypeAlias = str
 """The `webhook-id` of each attempt."""
 

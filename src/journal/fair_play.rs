@@ -1,0 +1,566 @@
+//! The gifts between members by day, and the cases that a search finds: the tables `gifts`, `gifts_read` and `cases` beside
+//! the journal.
+//!
+//! Each transaction adds the rows of the journal after the last one that is in the gifts, as `sums.rs` does. The author who
+//! received is looked up by number and authorship of the target's registration. With several shards the entry of a
+//! registration may be drained after that of an activity, so the newest entries wait.
+//!
+//! The database aggregates gifts and returns the pairs that may be in a finding;
+//! [`fair_play`](activity_rank_core::fair_play) decides. Accounts count as the members that they are accounts of at the time
+//! of the search.
+
+use super::accounts::TARGET;
+use crate::archive::deployment_id;
+use crate::platform::budget::Cost;
+use crate::platform::d1::{Columns, Database, FromRow, Rows, Statement};
+use crate::webhooks;
+use activity_rank_core::actor::Actor;
+use activity_rank_core::calendar::Instant;
+use activity_rank_core::config::{CASE_OPENED, Config, FairPlay};
+use activity_rank_core::error::Error;
+use activity_rank_core::fair_play::{
+    CaseDecision, CasesRequest, Change, KEPT_DAYS, KnownCase, Member, Pair, WINDOWS, Window,
+    changes, detect,
+};
+use serde_json::Value;
+
+/// The cost of [`is_searched`].
+pub const READ_COST: Cost = Cost::new(1, 1);
+
+/// The cost of [`add`].
+pub const ADD_COST: Cost = Cost::new(1, 2);
+
+/// The cost of [`search`].
+pub const SEARCH_COST: Cost = Cost::new(2, 10);
+
+/// The most rows of the journal that one transaction adds.
+const ROWS: u32 = 20_000;
+
+/// The most pairs of a window that a search reads.
+const MAX_PAIRS: u32 = 200;
+
+/// The most cases that are kept.
+const MAX_CASES: u32 = 1000;
+
+/// The most steps of a search that a moderator starts: 40 queries with the search, of the 50 that the free plan allows.
+const STEPS: usize = 15;
+
+/// With several shards, entries wait so many milliseconds: registrations on other shards are drained by then.
+const SHARD_DELAY: i64 = 5 * 60_000;
+
+/// Days after which a case that no search finds is deleted.
+const CASE_DAYS: i64 = 400;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// The next rows of the journal: `next`. `?2` is their number, `?3` the instant from which entries wait. `+` keeps the
+/// database from an index that is not in their order.
+const NEXT: &str = "raw AS MATERIALIZED (SELECT n, user, entry FROM journal WHERE +site = ?1 \
+    AND n > IFNULL((SELECT n FROM gifts_read WHERE site = ?1), 0) ORDER BY n LIMIT ?2), \
+    next AS (SELECT * FROM raw WHERE n < IFNULL((SELECT MIN(n) FROM raw WHERE entry ->> 'now' + 0 >= ?3), 9e15))";
+
+/// The gifts of the rows of `activity`: a row for each, with the receiver as registered. `received` is such as
+/// `2wa;17;1;post-8`: points and periods, number and authorship of the registration, and the target if it is not that of the
+/// activity. Without a number the target is a user.
+const GIFT: &str = "part AS (SELECT *, substr(received, instr(received, ';') + 1) AS rest FROM activity \
+    WHERE received <> ''), \
+    parts AS (SELECT *, substr(rest, 1, instr(rest, ';') - 1) AS number, substr(rest, instr(rest, ';') + 1) || ';' AS last \
+    FROM part), \
+    named AS (SELECT *, substr(last, 1, instr(last, ';') - 1) AS authorship, \
+    rtrim(substr(last, instr(last, ';') + 1), ';') AS other FROM parts), \
+    gift AS MATERIALIZED (SELECT *, CAST(received AS INTEGER) AS steps, iif(number = '', iif(other = '', target, other), \
+    (SELECT user FROM journal AS registered WHERE registered.site = ?1 AND registered.entry ->> 'did' = 'target' \
+    AND registered.entry ->> 'target' = iif(other <> '', other, iif(target GLOB '#*', '#', '') || target) \
+    AND registered.entry ->> 'number' = named.number AND registered.entry ->> 'authorship' = named.authorship \
+    AND registered.user <> '' ORDER BY registered.n DESC LIMIT 1)) AS receiver FROM named)";
+
+/// The members of accounts.
+const LINK: &str = "link AS MATERIALIZED (SELECT user, member FROM (SELECT user, entry ->> 'of' AS member, MAX(n) \
+    FROM journal WHERE site = ?1 AND user > '' AND entry ->> 'did' IN ('account', 'accounts') GROUP BY user) \
+    WHERE member <> '')";
+
+/// The gifts of pairs after the day `?2`, and what each member gave and received.
+const PAIRS: &str = "pair AS MATERIALIZED (SELECT * FROM (SELECT IFNULL(givers.member, giver) AS giver, \
+    IFNULL(receivers.member, receiver) AS receiver, SUM(gifts) AS gifts, MAX(0, SUM(points)) AS points, \
+    COUNT(DISTINCT day) AS days, MIN(day) AS first, MAX(day) AS last, MAX(burst) AS burst FROM gifts \
+    LEFT JOIN link AS givers ON givers.user = giver LEFT JOIN link AS receivers ON receivers.user = receiver \
+    WHERE site = ?1 AND day > ?2 GROUP BY 1, 2) WHERE gifts > 0 AND giver <> receiver), \
+    given AS MATERIALIZED (SELECT giver AS user, SUM(iif(receiver <> '', gifts, 0)) AS gifts, \
+    SUM(iif(receiver = '', gifts, 0)) AS activities FROM pair GROUP BY giver), \
+    received AS MATERIALIZED (SELECT receiver AS user, SUM(gifts) AS gifts FROM pair WHERE receiver <> '' GROUP BY receiver)";
+
+/// The day of the first counted activity of the giver. The index `journal_by_time` has the same expression.
+const FIRST: &str = "(SELECT CAST(entry ->> 'at' AS INTEGER) / 86400000 FROM journal WHERE site = ?1 AND user <> '' \
+    AND user = candidate.giver AND entry ->> 'did' = 'count' ORDER BY CAST(COALESCE(entry ->> 'at', \
+    CASE entry ->> 'did' WHEN 'receive' THEN entry ->> 'changed' END, entry ->> 'now') AS INTEGER) LIMIT 1)";
+
+/// Numbers of fairness. The Gini coefficient is that of the points of members by their own activity.
+const FAIRNESS: &str = "own AS (SELECT points, ROW_NUMBER() OVER (ORDER BY points) AS place FROM pair WHERE receiver = ''), \
+    gift AS (SELECT * FROM pair WHERE receiver <> ''), \
+    top AS (SELECT SUM(points) AS points FROM gift GROUP BY giver ORDER BY 1 DESC LIMIT 10) \
+    SELECT json_object('days', CAST(?3 AS INTEGER), 'gifts', (SELECT IFNULL(SUM(gifts), 0) FROM gift), \
+    'top_givers_share', round((SELECT SUM(points) FROM top) * 1.0 / (SELECT SUM(points) FROM gift), 3), \
+    'gini', (SELECT round(2.0 * SUM(place * points) / (COUNT(*) * SUM(points)) - (COUNT(*) + 1.0) / COUNT(*), 3) FROM own), \
+    'mutual_share', round((SELECT IFNULL(SUM(MIN(gift.points, back.points)), 0) FROM gift JOIN gift AS back \
+    ON back.giver = gift.receiver AND back.receiver = gift.giver) * 1.0 / (SELECT SUM(points) FROM gift), 3)) AS text";
+
+/// An instant as responses have it.
+macro_rules! instant {
+    ($column:literal) => {
+        concat!(
+            "strftime('%Y-%m-%dT%H:%M:%SZ', ",
+            $column,
+            " / 1000, 'unixepoch')"
+        )
+    };
+}
+
+/// A case as lists have it.
+const VIEW: &str = concat!(
+    "json_object('id', id, 'kind', kind, 'state', state, 'score', score, 'gifts', gifts, 'days', facts ->> 'days', \
+    'share', facts ->> 'share', 'members', json(members), 'found', ",
+    instant!("found"),
+    ", 'updated', ",
+    instant!("updated"),
+    ", 'decision', iif(decided IS NULL, NULL, json_object('reason', reason, 'actor', \
+    iif(actor = '', NULL, json_object('key', actor)), 'at', ",
+    instant!("decided"),
+    ")))"
+);
+
+/// Returns the number of the day of UTC, in days since 1970-01-01.
+fn day_of(now: Instant) -> i64 {
+    now.0.div_euclid(DAY_MS)
+}
+
+/// Returns whether the search of the day is over.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn is_searched(journal: &Database, config: &Config, now: Instant) -> Result<bool, Error> {
+    let sql = "SELECT day FROM gifts_read WHERE site = ?1";
+    let days: Vec<i64> = journal
+        .query(Statement::new(sql, vec![deployment_id(config).into()]))
+        .await?;
+    Ok(days.first() == Some(&day_of(now)))
+}
+
+/// Adds the next rows of the journal to the gifts. Returns whether there may be more.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails; then nothing was added.
+pub async fn add(
+    journal: &Database,
+    config: &Config,
+    thresholds: &FairPlay,
+    now: Instant,
+) -> Result<bool, Error> {
+    let delay = if config.shards > 1 {
+        SHARD_DELAY
+    } else {
+        -DAY_MS
+    };
+    let gifts = format!(
+        "WITH {NEXT}, activity AS (SELECT user AS giver, CAST(julianday(entry ->> 'date') - 2440587.5 AS INTEGER) AS day, \
+         CAST(entry ->> 'at' AS INTEGER) AS at, iif(entry ->> 'did' = 'undo', -1, 1) AS sign, \
+         CAST(entry ->> 'points' AS INTEGER) AS points, {TARGET} AS target, \
+         IFNULL(entry ->> 'received', '') AS received FROM next WHERE user <> '' AND entry ->> 'did' IN ('count', 'undo') \
+         AND entry ->> 'applied' IS NOT '' AND entry ->> 'action' <> 'adjust' AND entry ->> 'date' > date(?4 * 86400, 'unixepoch')), \
+         {GIFT} \
+         INSERT INTO gifts (site, day, giver, receiver, gifts, points, burst) \
+         SELECT ?1, day, giver, receiver, SUM(sign), SUM(sign * steps), MAX(burst) FROM (SELECT *, \
+         iif(sign > 0, COUNT(*) FILTER (WHERE sign > 0) OVER (PARTITION BY giver, receiver ORDER BY at \
+         RANGE BETWEEN ?5 PRECEDING AND CURRENT ROW), 0) AS burst FROM gift WHERE receiver <> '' AND receiver <> giver) \
+         GROUP BY day, giver, receiver \
+         UNION ALL SELECT ?1, day, giver, '', SUM(sign), SUM(sign * points), 0 FROM activity GROUP BY day, giver \
+         ON CONFLICT DO UPDATE SET gifts = gifts + excluded.gifts, points = points + excluded.points, \
+         burst = MAX(burst, excluded.burst)"
+    );
+    let position = format!(
+        "WITH {NEXT} INSERT INTO gifts_read (site, n, day, at, numbers, erased) \
+         SELECT ?1, MAX(n), -1, 0, 'null', 0 FROM next HAVING COUNT(*) > 0 ON CONFLICT DO UPDATE SET n = excluded.n \
+         RETURNING CAST((SELECT COUNT(*) FROM raw) = ?2 AS TEXT) AS text"
+    );
+    let values: Vec<Value> = vec![
+        deployment_id(config).into(),
+        ROWS.into(),
+        (now.0 - delay).into(),
+    ];
+    let mut of_gifts = values.clone();
+    of_gifts.extend([
+        (day_of(now) - i64::from(KEPT_DAYS)).into(),
+        (i64::from(thresholds.burst_seconds) * 1000).into(),
+    ]);
+    let statements = [
+        Statement::new(&gifts, of_gifts),
+        Statement::new(&position, values),
+    ];
+    let results = journal.run(&statements).await?;
+    let more = results.last().map_or(Ok(Vec::new()), Rows::texts)?;
+    Ok(more.first().is_some_and(|more| more == "1"))
+}
+
+/// A pair that may be in a finding, and its members.
+struct Candidate {
+    pair: Pair,
+    members: [Member; 2],
+    gifts: u64,
+}
+
+impl FromRow for Candidate {
+    fn from_row(mut columns: Columns) -> Option<Self> {
+        let pair = Pair {
+            giver: columns.text(0)?,
+            receiver: columns.text(1)?,
+            gifts: columns.integer(2)?,
+            steps: columns.integer(3)?,
+            days: columns.integer(4)?,
+            dates: (columns.integer(5)?, columns.integer(6)?),
+            burst: columns.integer(7)?,
+        };
+        let member = |user: &String, first, column| {
+            Some(Member {
+                user: user.clone(),
+                given: columns.integer(column)?,
+                received: columns.integer(column + 1)?,
+                activities: columns.integer(column + 2)?,
+                first,
+            })
+        };
+        let members = [
+            member(&pair.giver, columns.integer(14), 8)?,
+            member(&pair.receiver, None, 11)?,
+        ];
+        Some(Self {
+            pair,
+            members,
+            gifts: columns.integer(15)?,
+        })
+    }
+}
+
+/// Returns the statement that reads the pairs of a window that may be in a finding.
+fn candidates(config: &Config, thresholds: &FairPlay, first: i64) -> Statement {
+    let sql = format!(
+        "WITH {LINK}, {PAIRS}, total AS (SELECT SUM(gifts) AS gifts FROM received), \
+         candidate AS MATERIALIZED (SELECT pair.*, given.gifts AS given, received.gifts AS received, total.gifts AS total, \
+         given.activities AS activities FROM pair CROSS JOIN total JOIN given ON given.user = pair.giver \
+         JOIN received ON received.user = pair.receiver WHERE pair.burst >= ?5 OR pair.gifts >= ?3 \
+         AND pair.gifts * total.gifts >= ?4 * given.gifts * received.gifts \
+         ORDER BY pair.burst >= ?5 DESC, MAX(pair.gifts * 1.0 / given.gifts, pair.gifts * 1.0 / received.gifts) DESC, \
+         pair.gifts DESC LIMIT ?6) \
+         SELECT candidate.giver, candidate.receiver, candidate.gifts, candidate.points, days, candidate.first, last, burst, \
+         candidate.given, IFNULL((SELECT gifts FROM received WHERE user = candidate.giver), 0), candidate.activities, \
+         IFNULL((SELECT gifts FROM given WHERE user = candidate.receiver), 0), candidate.received, \
+         IFNULL((SELECT activities FROM given WHERE user = candidate.receiver), 0), IFNULL({FIRST}, 0), total FROM candidate ORDER BY candidate.gifts DESC"
+    );
+    let values = vec![
+        deployment_id(config).into(),
+        first.into(),
+        thresholds.min_gifts.into(),
+        thresholds.min_lift.into(),
+        thresholds.burst_gifts.into(),
+        MAX_PAIRS.into(),
+    ];
+    Statement::new(&sql, values)
+}
+
+/// Returns a window of candidates. A member whose first activity is not after the day `first` is not new.
+fn window(days: u32, first: i64, candidates: Vec<Candidate>) -> Window {
+    let mut window = Window {
+        days,
+        gifts: candidates.first().map_or(0, |candidate| candidate.gifts),
+        ..Window::default()
+    };
+    for candidate in candidates {
+        for mut member in candidate.members {
+            member.first = member.first.filter(|day| i64::from(*day) > first);
+            let members = &mut window.members;
+            let found = members.binary_search_by(|known| known.user.cmp(&member.user));
+            match found.map(|index| members.get_mut(index)) {
+                Err(index) => members.insert(index, member),
+                Ok(known) => known.into_iter().for_each(|known| {
+                    known.first = known.first.or(member.first);
+                }),
+            }
+        }
+        window.pairs.push(candidate.pair);
+    }
+    window
+}
+
+impl FromRow for KnownCase {
+    fn from_row(mut columns: Columns) -> Option<Self> {
+        Some(Self {
+            id: columns.text(0)?,
+            dismissed: columns.integer(1),
+            members: serde_json::from_str(&columns.text(2)?).ok()?,
+        })
+    }
+}
+
+/// The result of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Searched {
+    /// The number of cases that it opened.
+    pub opened: usize,
+    /// The number of open cases that it found again.
+    pub updated: usize,
+}
+
+/// Searches the gifts for cases, stores them, and deletes what is too old.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails; then nothing was stored.
+pub async fn search(
+    journal: &Database,
+    config: &Config,
+    thresholds: &FairPlay,
+    now: Instant,
+) -> Result<Searched, Error> {
+    let today = day_of(now);
+    let windows = WINDOWS.map(|days| (days, today - i64::from(days)));
+    let mut statements: Vec<Statement> = Vec::new();
+    for (_, first) in windows {
+        statements.push(candidates(config, thresholds, first));
+    }
+    let site = || -> Value { deployment_id(config).into() };
+    let [(days, first), _] = windows;
+    let fairness = format!("WITH {LINK}, {PAIRS}, {FAIRNESS}");
+    let values = vec![site(), first.into(), days.into()];
+    statements.push(Statement::new(&fairness, values));
+    let known = "SELECT id, iif(state = 'dismissed', decided_gifts, NULL), members FROM cases WHERE site = ?1";
+    statements.push(Statement::new(known, vec![site()]));
+    let erased = "SELECT erased FROM gifts_read WHERE site = ?1";
+    statements.push(Statement::new(erased, vec![site()]));
+    let results = journal.run(&statements).await?;
+    let mut results = results.iter();
+    let mut next = || results.next();
+    let mut all = Vec::new();
+    for (days, first) in windows {
+        let candidates = next().map_or(Ok(Vec::new()), Rows::decode)?;
+        all.push(window(days, first, candidates));
+    }
+    let numbers = next().map_or(Ok(Vec::new()), Rows::texts)?;
+    let known: Vec<KnownCase> = next().map_or(Ok(Vec::new()), Rows::decode)?;
+    let erased: Vec<i64> = next().map_or(Ok(Vec::new()), Rows::decode)?;
+    let erased = erased.first().copied().unwrap_or_default();
+    let findings = detect(&all, thresholds);
+    let changes = changes(&findings, &known, thresholds, config.layout.decimals);
+    let numbers = numbers.into_iter().next().unwrap_or_default();
+    let statements = store(config, &changes, (numbers, erased), now);
+    journal.run(&statements).await?;
+    let opened = changes.iter().filter(|change| change.1).count();
+    Ok(Searched {
+        opened,
+        updated: changes.len() - opened,
+    })
+}
+
+/// Searches for cases at once. Returns `None` if the journal has more rows than one request may read; the next one
+/// continues.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails; the next search continues.
+pub async fn search_now(
+    journal: &Database,
+    config: &Config,
+    thresholds: &FairPlay,
+    now: Instant,
+) -> Result<Option<Searched>, Error> {
+    for _ in 0..STEPS {
+        if !add(journal, config, thresholds, now).await? {
+            return search(journal, config, thresholds, now).await.map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the statements that store the cases and the numbers of fairness of a search, and delete what is too old.
+pub(crate) fn store(
+    config: &Config,
+    changes: &[Change<'_>],
+    (numbers, erased): (String, i64),
+    now: Instant,
+) -> Vec<Statement> {
+    let (site, today) = (|| -> Value { deployment_id(config).into() }, day_of(now));
+    let opened = changes.iter().filter(|change| change.1);
+    let messages: Vec<Value> = opened.map(|change| message(change, now)).collect();
+    let changes = serde_json::to_string(changes).unwrap_or_default();
+    let mut statements = vec![insert(config, changes, erased, now)];
+    if config.webhooks.want(CASE_OPENED) && !messages.is_empty() {
+        let messages = Value::Array(messages).to_string();
+        statements.push(webhooks::insert(config, messages, now));
+    }
+    let sql = "INSERT INTO gifts_read (site, n, day, at, numbers, erased) VALUES (?1, 0, ?2, ?3, ?4, 0) \
+         ON CONFLICT DO UPDATE SET day = excluded.day, at = excluded.at, numbers = excluded.numbers";
+    let values = vec![site(), today.into(), now.0.into(), numbers.into()];
+    statements.push(Statement::new(sql, values));
+    let sql = "DELETE FROM gifts WHERE site = ?1 AND day <= ?2";
+    let values = vec![site(), (today - i64::from(KEPT_DAYS)).into()];
+    statements.push(Statement::new(sql, values));
+    let sql = "DELETE FROM cases WHERE site = ?1 AND (updated < ?2 OR id IN (SELECT id FROM cases WHERE site = ?1 \
+         ORDER BY updated DESC, score DESC LIMIT -1 OFFSET ?3))";
+    let first = now.0 - CASE_DAYS * DAY_MS;
+    let values = vec![site(), first.into(), MAX_CASES.into()];
+    statements.push(Statement::new(sql, values));
+    statements
+}
+
+/// Returns the message about a case that opens. The row of a message names no user, so it has their number.
+fn message(change: &Change<'_>, now: Instant) -> Value {
+    let (id, kind, members) = (&change.0, change.2.name(), change.5.len());
+    let data =
+        format!("{{\"case\":{{\"id\":\"{id}\",\"kind\":\"{kind}\",\"members\":{members}}}}}");
+    let subject = format!("{id} {}", now.0);
+    webhooks::message(CASE_OPENED, subject, now, data.into()).into()
+}
+
+/// Returns the statement that stores changed cases, unless a member was erased after they were read. A case that a moderator
+/// has dismissed since stays dismissed.
+fn insert(config: &Config, changes: String, erased: i64, now: Instant) -> Statement {
+    let sql = "INSERT INTO cases (site, id, state, kind, score, gifts, members, facts, found, updated) \
+         SELECT ?1, value ->> 0, 'open', value ->> 2, value ->> 3, value ->> 4, value -> 5, value -> 6, ?4, ?4 \
+         FROM json_each(?2) WHERE IFNULL((SELECT erased FROM gifts_read WHERE site = ?1), 0) = ?3 \
+         ON CONFLICT DO UPDATE SET state = 'open', kind = excluded.kind, score = excluded.score, gifts = excluded.gifts, \
+         members = excluded.members, facts = excluded.facts, updated = excluded.updated WHERE state = 'open' \
+         OR EXISTS (SELECT 1 FROM json_each(?2) WHERE value ->> 0 = excluded.id AND value ->> 1)";
+    let values = vec![
+        deployment_id(config).into(),
+        changes.into(),
+        erased.into(),
+        now.0.into(),
+    ];
+    Statement::new(sql, values)
+}
+
+/// Reads a page of cases as JSON, and the last search.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn read_page(
+    journal: &Database,
+    config: &Config,
+    request: &CasesRequest,
+) -> Result<(Vec<String>, String), Error> {
+    let sql = format!(
+        "SELECT {VIEW} AS text FROM cases WHERE site = ?1 AND (?2 = '' OR state = ?2) AND (?3 = '' OR (score, id) < \
+         (SELECT score, id FROM cases WHERE site = ?1 AND id = ?3)) ORDER BY score DESC, id DESC LIMIT ?4"
+    );
+    let last = concat!(
+        "SELECT json_object('at', ",
+        instant!("at"),
+        ", 'fairness', json(numbers)) AS text FROM gifts_read WHERE site = ?1 AND day >= 0"
+    );
+    let site = || -> Value { deployment_id(config).into() };
+    let values = vec![
+        site(),
+        request.state.as_str().into(),
+        request.after.as_str().into(),
+        request.limit.into(),
+    ];
+    let statements = [
+        Statement::new(&sql, values),
+        Statement::new(last, vec![site()]),
+    ];
+    let results = journal.run(&statements).await?;
+    let cases = results.first().map_or(Ok(Vec::new()), Rows::texts)?;
+    let search = results.get(1).map_or(Ok(Vec::new()), Rows::texts)?;
+    let search = search.into_iter().next();
+    Ok((cases, search.unwrap_or_else(|| "null".to_owned())))
+}
+
+/// Reads a case with its pairs, and the latest 20 gifts of its first 20 pairs, from the last week of each; `None` if it is
+/// unknown.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn read_case(
+    journal: &Database,
+    config: &Config,
+    id: &str,
+) -> Result<Option<String>, Error> {
+    let sql = format!(
+        "WITH {LINK}, pair AS MATERIALIZED (SELECT value ->> 'giver' AS giver, value ->> 'receiver' AS receiver, \
+         strftime('%s', value ->> 'last') * 1000 AS last FROM cases, json_each(facts, '$.pairs') \
+         WHERE site = ?1 AND cases.id = ?2 ORDER BY key LIMIT 20), \
+         week AS (SELECT giver AS user, MIN(last) - 6 * 86400000 AS first, MAX(last) + 2 * 86400000 AS end FROM pair GROUP BY giver), \
+         activity AS (SELECT journal.user AS giver, CAST(entry ->> 'at' AS INTEGER) AS at, entry ->> 'action' AS action, \
+         {TARGET} AS target, IFNULL(entry ->> 'received', '') AS received \
+         FROM week CROSS JOIN journal WHERE site = ?1 AND journal.user <> '' AND journal.user = week.user \
+         AND CAST(COALESCE(entry ->> 'at', CASE entry ->> 'did' WHEN 'receive' THEN entry ->> 'changed' END, \
+         entry ->> 'now') AS INTEGER) BETWEEN week.first AND week.end AND entry ->> 'did' = 'count'), {GIFT}, \
+         latest AS (SELECT gift.*, pair.receiver AS member FROM gift LEFT JOIN link ON link.user = gift.receiver \
+         JOIN pair ON pair.giver = gift.giver AND pair.receiver = IFNULL(link.member, gift.receiver) ORDER BY at DESC LIMIT 20) \
+         SELECT json_patch(json_patch({VIEW}, facts), json_object('latest', (SELECT json_group_array(json_object('at', \
+         strftime('%Y-%m-%dT%H:%M:%SZ', at / 1000, 'unixepoch'), 'action', action, 'target', target, 'giver', giver, \
+         'receiver', member)) FROM latest))) AS text FROM cases WHERE site = ?1 AND id = ?2"
+    );
+    let values = vec![deployment_id(config).into(), id.into()];
+    let mut cases = journal.texts(Statement::new(&sql, values)).await?;
+    Ok(cases.pop())
+}
+
+/// Stores a moderator's decision. Returns the case as lists have it; `None` if it is unknown.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn decide(
+    journal: &Database,
+    config: &Config,
+    (decision, actor): (&CaseDecision, Option<&Actor>),
+    now: Instant,
+) -> Result<Option<String>, Error> {
+    let sql = format!(
+        "UPDATE cases SET state = ?3, reason = ?4, actor = ?5, decided = ?6, decided_gifts = gifts, updated = ?6 \
+         WHERE site = ?1 AND id = ?2 RETURNING {VIEW} AS text"
+    );
+    let values = vec![
+        deployment_id(config).into(),
+        decision.id.as_str().into(),
+        decision.state().into(),
+        decision.reason.as_str().into(),
+        Actor::stored(actor).into(),
+        now.0.into(),
+    ];
+    let mut cases = journal.texts(Statement::new(&sql, values)).await?;
+    Ok(cases.pop())
+}
+
+/// Returns the statements that delete the gifts of erased members and the cases that name them. A search that has read them
+/// stores no case.
+pub(super) fn erase(config: &Config, users: &[&str]) -> Vec<Statement> {
+    let users = serde_json::to_string(users).unwrap_or_default();
+    let statement = |sql: &str| {
+        let values = vec![deployment_id(config).into(), users.as_str().into()];
+        Statement::new(sql, values)
+    };
+    vec![
+        // Each day by the primary key.
+        statement(
+            "WITH RECURSIVE kept AS (SELECT MIN(day) AS day FROM gifts WHERE site = ?1 UNION ALL \
+             SELECT (SELECT MIN(gifts.day) FROM gifts WHERE site = ?1 AND gifts.day > kept.day) FROM kept \
+             WHERE day IS NOT NULL) DELETE FROM gifts WHERE site = ?1 AND day IN (SELECT day FROM kept) \
+             AND giver IN (SELECT value FROM json_each(?2))",
+        ),
+        statement(
+            "DELETE FROM gifts INDEXED BY gifts_by_receiver WHERE site = ?1 AND receiver <> '' \
+             AND receiver IN (SELECT value FROM json_each(?2))",
+        ),
+        statement(
+            "DELETE FROM cases WHERE site = ?1 AND EXISTS (SELECT 1 FROM json_each(members) AS member \
+             JOIN json_each(?2) AS erased ON erased.value = member.value)",
+        ),
+        Statement::new(
+            "UPDATE gifts_read SET erased = erased + 1 WHERE site = ?1",
+            vec![deployment_id(config).into()],
+        ),
+    ]
+}

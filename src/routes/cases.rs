@@ -1,0 +1,78 @@
+//! `/v1/cases`: members whose giving their activity does not explain.
+
+use crate::app::RequestContext;
+use crate::journal::fair_play;
+use crate::platform::d1::Database;
+use crate::request::Body;
+use crate::response::Response;
+use activity_rank_core::caller::Caller;
+use activity_rank_core::config::{FairPlay, Scope};
+use activity_rank_core::error::Error;
+use activity_rank_core::fair_play::{CaseDecision, CasesRequest, checked_id};
+use activity_rank_core::query::Query;
+
+/// `GET` of a page of cases, and the numbers of fairness.
+pub async fn list(context: RequestContext<'_>, caller: Caller) -> Result<Response, Error> {
+    let page = CasesRequest::parse(&context.request.query)?;
+    caller.must_be_service(Scope::Admin)?;
+    let (journal, _) = bound(context)?;
+    let config = &context.deployment.config;
+    let (cases, search) = fair_play::read_page(journal, config, &page).await?;
+    Ok(Response::json_text(page.render(&cases, &search)))
+}
+
+/// `POST` that searches for cases.
+pub async fn search(context: RequestContext<'_>, caller: Caller) -> Result<Response, Error> {
+    context.request.reject_parameters()?;
+    caller.must_be_service(Scope::Admin)?;
+    let (journal, thresholds) = bound(context)?;
+    let (config, now) = (&context.deployment.config, context.request.now);
+    let searched = fair_play::search_now(journal, config, thresholds, now).await?;
+    let is_complete = searched.is_some();
+    let searched = searched.unwrap_or_default();
+    Ok(Response::json_text(format!(
+        "{{\"complete\":{is_complete},\"opened\":{},\"updated\":{}}}",
+        searched.opened, searched.updated
+    )))
+}
+
+/// `GET` of a case with its pairs.
+pub async fn get(context: RequestContext<'_>, id: &str, caller: Caller) -> Result<Response, Error> {
+    let mut query = Query::parse(&context.request.query, &[]);
+    let id = query.check("/id", checked_id(id)).unwrap_or_default();
+    query.finish()?;
+    caller.must_be_service(Scope::Admin)?;
+    let (journal, _) = bound(context)?;
+    let case = fair_play::read_case(journal, &context.deployment.config, &id).await?;
+    Ok(Response::json_text(case.ok_or_else(unknown)?))
+}
+
+/// `PUT` of a decision about a case.
+pub async fn put(
+    context: RequestContext<'_>,
+    id: &str,
+    caller: Caller,
+    body: Body<'_>,
+) -> Result<Response, Error> {
+    context.request.reject_parameters()?;
+    let decision = CaseDecision::parse(id, &body.json()?)?;
+    caller.must_be_service(Scope::Admin)?;
+    let (journal, _) = bound(context)?;
+    let (actor, now) = (caller.actor(), context.request.now);
+    let decision = (&decision, actor.as_ref());
+    let config = &context.deployment.config;
+    let case = fair_play::decide(journal, config, decision, now).await?;
+    Ok(Response::json_text(case.ok_or_else(unknown)?))
+}
+
+fn unknown() -> Error {
+    Error::NotFound("No case has this id.".to_owned())
+}
+
+fn bound<'a>(context: RequestContext<'a>) -> Result<(&'a Database, &'a FairPlay), Error> {
+    let journal = context.app.bindings.journal.as_ref();
+    let thresholds = context.deployment.config.fair_play.as_ref();
+    let missing =
+        || Error::NotFound("This deployment has no cases: FAIR_PLAY is not set.".to_owned());
+    journal.zip(thresholds).ok_or_else(missing)
+}

@@ -1,0 +1,334 @@
+//! `/v1/cases`: members whose giving their activity does not explain.
+
+use test_support::{Answer, Method, Value, WorkerBuilder, json};
+
+use crate::app::{MiniflareApp, TestApp};
+use crate::bodies::{activity, like, undo};
+use crate::client::Client;
+use crate::clock::day;
+use crate::problem::{field_error, problem};
+
+const PATH: &str = "/v1/cases";
+const UNKNOWN: &str = "case_0000000000000000";
+
+/// Starts a deployment with one shard, whose entries do not wait.
+fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> MiniflareApp {
+    MiniflareApp::with(|worker| {
+        let worker = worker.var("CONTENT_PERIODS", "all").journal();
+        let worker = worker.var(
+            "SERVICE_KEYS",
+            "test-service-key,named@admin:moderation-key,activity:other",
+        );
+        configure(worker.var("SHARDS", "1").json("FAIR_PLAY", json!({})))
+    })
+}
+
+/// Registers so many posts of each author, such as `a-0`.
+async fn register(app: &MiniflareApp, authors: &[&str], posts: u32) {
+    let mut targets = Vec::new();
+    for author in authors {
+        for number in 0..posts {
+            targets.push(json!({"id": format!("{author}-{number}"), "author": author}));
+        }
+    }
+    for targets in targets.chunks(50) {
+        app.put("/v1/targets", &json!(targets))
+            .await
+            .assert_status(200);
+    }
+}
+
+async fn send(app: &MiniflareApp, activities: &[Value]) {
+    for activities in activities.chunks(50) {
+        app.send_activity(json!(activities))
+            .await
+            .assert_status(200);
+    }
+}
+
+/// Likes posts of authors, each by each other one.
+async fn exchange(app: &MiniflareApp, authors: &[&str], posts: std::ops::Range<u32>) {
+    let mut likes = Vec::new();
+    for giver in authors {
+        for receiver in authors.iter().filter(|receiver| *receiver != giver) {
+            likes.extend(
+                posts
+                    .clone()
+                    .map(|post| like(giver, &format!("{receiver}-{post}"))),
+            );
+        }
+    }
+    send(app, &likes).await;
+}
+
+/// Fills a community in which three members like each other's posts, six each.
+async fn start_with_ring(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> MiniflareApp {
+    let app = start(configure);
+    let others = ["p", "q", "r", "s", "t", "u", "v", "w", "x", "y"];
+    register(&app, &others, 1).await;
+    register(&app, &["a", "b", "c"], 9).await;
+    exchange(&app, &others, 0..1).await;
+    exchange(&app, &["a", "b", "c"], 0..6).await;
+    app.miniflare.minute().await;
+    app
+}
+
+async fn post(app: &Client) -> Answer {
+    app.send(Method::POST, PATH, "", &[]).await
+}
+
+async fn search(app: &MiniflareApp) -> Value {
+    let answer = post(app).await;
+    answer.assert_status(200);
+    answer.body
+}
+
+fn searched(opened: u32, updated: u32) -> Value {
+    json!({"complete": true, "opened": opened, "updated": updated})
+}
+
+/// Reads the rows of the table.
+async fn gifts(app: &MiniflareApp) -> Value {
+    let statement = "SELECT giver, receiver, SUM(gifts) AS gifts, SUM(points) AS points, MAX(burst) AS burst \
+        FROM gifts WHERE receiver <> '' GROUP BY giver, receiver HAVING SUM(gifts) <> 0 ORDER BY giver, receiver";
+    app.miniflare.sql(statement).await
+}
+
+fn gift(giver: &str, receiver: &str, number: u32, burst: u32) -> Value {
+    json!({"giver": giver, "receiver": receiver, "gifts": number, "points": 2 * number, "burst": burst})
+}
+
+#[tokio::test]
+async fn ring_is_one_case_until_dismissed() {
+    let app = start_with_ring(|worker| worker).await;
+    let empty = json!({"cases": [], "next": null, "search": null});
+    app.assert_get(PATH, empty).await;
+    assert_eq!(search(&app).await, searched(1, 0));
+    let page = app.read(PATH).await;
+    let found = &page["cases"][0];
+    let case = json!({"id": found["id"], "kind": "ring", "state": "open", "score": 29.143, "gifts": 36, "days": 30,
+        "share": 1.0, "members": ["a", "b", "c"], "found": found["found"], "updated": found["found"], "decision": null});
+    let fairness = json!({"days": 30, "gifts": 126, "top_givers_share": 0.786, "gini": 0.055, "mutual_share": 1.0});
+    let expected = json!({"cases": [case], "next": null, "search": {"at": found["found"], "fairness": fairness}});
+    assert_eq!(page, expected);
+    assert_eq!(search(&app).await, searched(0, 1));
+
+    let path = format!("{PATH}/{}", found["id"].as_str().unwrap());
+    let details = app.read(&path).await;
+    assert_eq!(details["pairs"].as_array().unwrap().len(), 6);
+    let today = day(0).to_string();
+    let pair = json!({"giver": "a", "receiver": "b", "gifts": 6, "points": 12, "expected": 1.143, "share_given": 0.5,
+        "share_received": 0.5, "burst": 6, "days": 1, "first": today, "last": today});
+    assert!(
+        details["pairs"].as_array().unwrap().contains(&pair),
+        "{details}"
+    );
+    let latest = details["latest"].as_array().unwrap();
+    assert_eq!(latest.len(), 20);
+    let (giver, receiver) = (latest[0]["giver"].as_str().unwrap(), &latest[0]["receiver"]);
+    assert!(
+        ["a", "b", "c"].contains(&giver)
+            && latest[0]["target"]
+                .as_str()
+                .unwrap()
+                .starts_with(receiver.as_str().unwrap())
+    );
+
+    let key = app.with_key("moderation-key");
+    let decision = json!({"state": "dismissed", "reason": "A team"});
+    let answer = key.put(&path, &decision).await;
+    answer.assert_status(200);
+    let stored = &answer.body["decision"];
+    assert_eq!(
+        *stored,
+        json!({"reason": "A team", "actor": {"key": "named"}, "at": stored["at"]})
+    );
+    assert_eq!(answer.body["state"], "dismissed");
+    assert_eq!(
+        app.read(&format!("{PATH}?state=open")).await["cases"],
+        json!([])
+    );
+    assert_eq!(search(&app).await, searched(0, 0));
+    // Half as many gifts more open it again.
+    exchange(&app, &["a", "b", "c"], 6..9).await;
+    app.miniflare.minute().await;
+    assert_eq!(search(&app).await, searched(1, 0));
+    let page = app.read(&format!("{PATH}?state=open&limit=1")).await;
+    assert_eq!(
+        (&page["cases"][0]["gifts"], &page["next"]),
+        (&json!(54), &found["id"])
+    );
+    let next = format!("{PATH}?after={}", found["id"].as_str().unwrap());
+    assert_eq!(app.read(&next).await["cases"], json!([]));
+}
+
+/// The registration of a post may be on another shard, whose entries come later.
+#[tokio::test]
+async fn entries_of_several_shards_wait_five_minutes() {
+    let app = start_with_ring(|worker| worker.var("SHARDS", "8")).await;
+    assert_eq!(search(&app).await, searched(0, 0));
+    assert_eq!(gifts(&app).await, json!([]));
+    let age = "UPDATE journal SET entry = json_set(entry, '$.now', CAST(entry ->> 'now' - 300000 AS TEXT))";
+    app.miniflare.sql(age).await;
+    assert_eq!(search(&app).await, searched(1, 0));
+    assert_eq!(
+        app.read(PATH).await["cases"][0]["members"],
+        json!(["a", "b", "c"])
+    );
+}
+
+#[tokio::test]
+async fn cron_searches_once_a_day() {
+    let app = start_with_ring(|worker| worker).await;
+    app.miniflare.tick().await;
+    let page = app.read(PATH).await;
+    assert_eq!(page["cases"].as_array().unwrap().len(), 1);
+    app.miniflare.sql("UPDATE gifts_read SET at = 0").await;
+    app.miniflare.tick().await;
+    let at = &app.read(PATH).await["search"]["at"];
+    assert_eq!(at, "1970-01-01T00:00:00Z");
+    // On the next day it searches again.
+    app.miniflare
+        .sql("UPDATE gifts_read SET day = day - 1")
+        .await;
+    app.miniflare.tick().await;
+    assert_ne!(app.read(PATH).await["search"]["at"], "1970-01-01T00:00:00Z");
+}
+
+#[tokio::test]
+async fn erased_member_is_in_no_case() {
+    let app = start_with_ring(|worker| worker).await;
+    assert_eq!(search(&app).await, searched(1, 0));
+    app.erase("a").await;
+    app.miniflare.minute().await;
+    assert_eq!(app.read(PATH).await["cases"], json!([]));
+    let rows = app
+        .miniflare
+        .sql("SELECT * FROM gifts WHERE 'a' IN (giver, receiver)")
+        .await;
+    assert_eq!(rows, json!([]));
+    search(&app).await;
+    let page = app.get(PATH).await.text;
+    assert!(!page.contains("\"a\""), "{page}");
+}
+
+#[tokio::test]
+async fn gifts_are_of_authors_and_followed_members() {
+    let app = start(|worker| worker);
+    app.put_profile("9", json!({"name": "Nine"})).await;
+    register(&app, &["9"], 2).await;
+    app.put("/v1/targets", &json!([{"id": "none"}]))
+        .await
+        .assert_status(200);
+    let comment = json!({"user": "42", "action": "comment", "target": "c-1", "on": "9-0"});
+    let activities = [
+        like("42", "9-0"),
+        like("42", "9-1"),
+        like("43", "9-1"),
+        like("42", "none"),
+        like("42", "unknown"),
+        activity("9", "comment", "9-0"),
+        activity("42", "visit", "/"),
+        comment,
+        activity("44", "follow", "9"),
+    ];
+    send(&app, &activities).await;
+    app.miniflare.minute().await;
+    assert_eq!(search(&app).await, searched(0, 0));
+    let mut commented = gift("42", "9", 3, 3);
+    commented["points"] = json!(7);
+    let followed = app
+        .miniflare
+        .sql("SELECT points FROM gifts WHERE giver = '44' AND receiver = '9'")
+        .await;
+    let mut follow = gift("44", "9", 1, 1);
+    follow["points"] = followed[0]["points"].clone();
+    assert_eq!(
+        gifts(&app).await,
+        json!([commented, gift("43", "9", 1, 1), follow])
+    );
+    let own = app
+        .miniflare
+        .sql("SELECT gifts FROM gifts WHERE giver = '42' AND receiver = ''")
+        .await;
+    assert_eq!(own, json!([{"gifts": 6}]));
+    // An undo takes back on the day of the activity.
+    app.outcome(undo(like("43", "9-1")), "undone").await;
+    app.outcome(undo(like("43", "9-1")), "nothing-to-undo")
+        .await;
+    app.miniflare.minute().await;
+    search(&app).await;
+    assert_eq!(gifts(&app).await, json!([commented, follow]));
+}
+
+/// The accounts have given each other nothing then.
+#[tokio::test]
+async fn accounts_are_their_member() {
+    let app = start_with_ring(|worker| worker).await;
+    for account in ["b", "c"] {
+        let body = json!({"of": "a"});
+        app.put(&format!("/v1/users/{account}/account"), &body)
+            .await
+            .assert_status(200);
+    }
+    app.miniflare.minute().await;
+    assert_eq!(search(&app).await, searched(0, 0));
+    let page = app.read(PATH).await;
+    assert_eq!(page["search"]["fairness"]["gifts"], 90);
+}
+
+#[tokio::test]
+async fn burst_of_likes_is_a_case() {
+    let app = start_with_ring(|worker| worker).await;
+    register(&app, &["z"], 12).await;
+    let likes: Vec<Value> = (0..12)
+        .map(|post| like("p", &format!("z-{post}")))
+        .collect();
+    send(&app, &likes).await;
+    app.miniflare.minute().await;
+    search(&app).await;
+    let page = app.read(PATH).await;
+    let kinds: Vec<&Value> = page["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|case| &case["kind"])
+        .collect();
+    assert_eq!(kinds, ["ring", "burst"]);
+    assert_eq!(page["cases"][1]["members"], json!(["p", "z"]));
+}
+
+#[tokio::test]
+async fn only_service_keys_with_admin_see_cases() {
+    let app = start(|worker| worker);
+    let other = app.with_key("other");
+    other.get(PATH).await.assert_status(403);
+    for path in [PATH.to_owned(), format!("{PATH}/{UNKNOWN}")] {
+        app.without_key().get(&path).await.assert_status(401);
+    }
+    post(&app.without_key()).await.assert_status(401);
+    let unknown = problem("not-found", "No case has this id.");
+    let decision = json!({"state": "dismissed", "reason": "r"});
+    let path = format!("{PATH}/{UNKNOWN}");
+    app.get(&path).await.assert(404, unknown.clone());
+    app.put(&path, &decision).await.assert(404, unknown);
+    let detail = "must be the id of a case: case_ and 16 hexadecimal digits";
+    app.get(&format!("{PATH}/1"))
+        .await
+        .assert(400, field_error("id", detail).body());
+    let invalid = json!({"state": "closed", "reason": "r"});
+    let detail = "must be one of open, dismissed";
+    app.put(&path, &invalid)
+        .await
+        .assert(400, field_error("state", detail).body());
+}
+
+#[tokio::test]
+async fn deployment_without_fair_play_returns_404() {
+    let app = TestApp::start();
+    let detail = "This deployment has no cases: FAIR_PLAY is not set.";
+    app.get(PATH)
+        .await
+        .assert(404, problem("not-found", detail));
+    post(&app).await.assert(404, problem("not-found", detail));
+}
