@@ -13,6 +13,7 @@
 //! | 409 | `author-conflict` | which target has another author | |
 //! | 409 | `event-conflict` | why the event cannot be defined or adjusted like that | |
 //! | 409 | `pause-conflict` | why the user cannot have the pause | |
+//! | 409 | `rules-conflict` | why the rules cannot be published or taken back | |
 //! | 405 | `method-not-allowed` | the allowed methods | |
 //! | 413 | `too-large` | the limit | |
 //! | 415 | `unsupported-media-type` | the supported media type | |
@@ -129,6 +130,8 @@ pub enum Error {
     EventConflict(String),
     /// The user has a pause on some of its days, or too many.
     PauseConflict(&'static str),
+    /// The rules cannot be published or taken back.
+    RulesConflict(String),
     /// The route does not support the method: the value of `Allow`.
     MethodNotAllowed(String),
     /// The body exceeds a limit.
@@ -210,6 +213,7 @@ impl Error {
             Self::AuthorConflict(_) => (409, "author-conflict", "The target has another author"),
             Self::EventConflict(_) => (409, "event-conflict", "The event does not allow this"),
             Self::PauseConflict(_) => (409, "pause-conflict", "The pauses do not allow this"),
+            Self::RulesConflict(_) => (409, "rules-conflict", "The rules do not allow this"),
             Self::MethodNotAllowed(_) => (405, "method-not-allowed", "Method not allowed"),
             Self::TooLarge(_) => (413, "too-large", "The request body is too large"),
             Self::UnsupportedMediaType => (415, "unsupported-media-type", "Unsupported media type"),
@@ -264,6 +268,7 @@ impl Error {
             | Self::AccountOf(detail)
             | Self::AuthorConflict(detail)
             | Self::EventConflict(detail)
+            | Self::RulesConflict(detail)
             | Self::TooLarge(detail)
             | Self::ScoreOverflow(detail) => detail.clone(),
             Self::Unauthenticated(detail)

@@ -5,7 +5,7 @@
 //!
 //! 1. [`activity`]: what a user did, parsed from a request.
 //! 2. [`config`]: the deployment's settings, among them the [`rules`](config::Rules) that give
-//!    each action its points.
+//!    each action its points; [`rules`]: the versions of them that have been published.
 //! 3. [`calendar`]: instants, days and periods of one time zone.
 //! 4. [`score`]: points and order of arrival packed into one exact number.
 //! 5. [`board`]: requests that read boards, the data they read, and the JSON they return.
@@ -46,6 +46,7 @@ pub mod pause;
 pub mod point_changes;
 pub mod profile;
 pub mod query;
+pub mod rules;
 pub mod score;
 pub mod shard;
 pub mod stats;

@@ -12,6 +12,7 @@ use activity_rank_core::calendar::{Calendar, Zone};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
+use activity_rank_core::rules::Timeline;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -61,8 +62,10 @@ struct KnownShard {
     /// The generation of the data, and the fingerprint that names it.
     generation: u32,
     fingerprint: String,
-    /// The definitions of events.
+    /// The definitions of events and of versions of the rules.
     definitions: Definitions,
+    /// The versions of the rules among the definitions.
+    rules: Rc<Timeline>,
     /// The last entry of the stream that the receivers have applied.
     received: String,
 }
@@ -111,6 +114,7 @@ impl Deployment {
             generation: FIRST_GENERATION,
             fingerprint: fingerprint::fingerprint(&self.config, FIRST_GENERATION),
             definitions: Definitions::default(),
+            rules: Rc::default(),
             received: START.to_owned(),
         }))
     }
@@ -137,7 +141,16 @@ impl Deployment {
 
     /// Remembers the definitions of events of a shard.
     pub(crate) fn set_definitions(&self, shard: u32, text: &str) {
-        self.with_known(shard, |known| known.definitions = Definitions::new(text));
+        let definitions = Definitions::new(text);
+        let rules = Rc::new(Timeline::of_lines(definitions.rules()));
+        self.with_known(shard, |known| {
+            (known.definitions, known.rules) = (definitions, rules);
+        });
+    }
+
+    /// Returns the known versions of the rules of a shard.
+    pub(crate) fn rules(&self, shard: u32) -> Rc<Timeline> {
+        self.with_known(shard, |known| Rc::clone(&known.rules))
     }
 
     /// Returns the known accounts of a user. The counting script compares them with the stored ones.

@@ -1,6 +1,7 @@
 //! `define.lua`: the events of a deployment.
 //!
-//! The first shard holds the events, and every shard the definitions that its counting script reads.
+//! The first shard holds the events, and every shard the definitions that its counting script reads. The versions of the
+//! rules are stored in the same way, see [`crate::rules`].
 
 use crate::deployment::{Deployment, MAX_CALLS};
 use crate::fingerprint;
@@ -10,6 +11,7 @@ use crate::scripts::DEFINE;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::{Definitions, Event, MAX_EVENTS, MAX_OPEN, MAX_RUNNING};
+use activity_rank_core::rules::MARKER;
 
 /// Reads an event.
 ///
@@ -99,7 +101,7 @@ pub(crate) async fn read_definitions_and(
     Ok((Definitions::new(definitions), reply))
 }
 
-fn read_definitions_command(keys: &Keys) -> Command {
+pub(crate) fn read_definitions_command(keys: &Keys) -> Command {
     let command = Command::new("HGET").arg(&keys.users());
     command.arg(Keys::DEFINITIONS)
 }
@@ -158,22 +160,28 @@ async fn read_change(
     let commands = vec![
         read_definitions_command(&keys),
         Command::new("HGET").arg(&keys.events()).arg(id),
-        Command::new("HLEN").arg(&keys.events()),
+        Command::new("HKEYS").arg(&keys.events()),
     ];
     let replies = deployment.run_commands(commands).await?;
-    let [known, stored, count] = replies.as_slice() else {
+    let [known, stored, names] = replies.as_slice() else {
         return Err(StoreError::Unavailable("unexpected replies".to_owned()).into());
     };
     let known = Definitions::new(known.optional_text()?.unwrap_or_default());
     let stored = stored.optional_text()?;
     let before = stored.and_then(|text| Event::from_stored(id, text));
-    let changed = known.changed(id, event, &deployment.config, now);
+    let line = event.map(|event| event.line(&deployment.config));
+    let changed = known.changed(id, line.as_deref(), now);
     if let Some(event) = event {
         let refusal = event.refusal(before.as_ref(), now);
         if let Some(refusal) = refusal.filter(|_| !is_recount) {
             return Err(Error::EventConflict(refusal.to_owned()));
         }
-        check_limits(before.is_none(), count.unsigned()?, &changed, now)?;
+        let is_event = |name: &&Reply| {
+            let name = name.text();
+            name.is_ok_and(|name| !name.starts_with(MARKER))
+        };
+        let count = names.list()?.iter().filter(is_event).count();
+        check_limits(before.is_none(), count, &changed, now)?;
     }
     Ok(Change {
         number: known.number().to_owned(),
@@ -188,38 +196,31 @@ async fn change(
     event: Option<&Event>,
     now: Instant,
 ) -> Result<(), Error> {
-    deployment.claim().await?;
-    let config = &deployment.config;
     for _ in 0..MAX_CALLS {
         let Change { number, changed } = read_change(deployment, id, event, false, now).await?;
         let define = Define {
             deployment,
-            id,
-            event,
+            name: id,
+            json: event.map(Event::stored).unwrap_or_default(),
             changed: &changed,
             now,
         };
-        let call = define.call(0, &number);
-        if deployment.run_script(call).await?.at(1).is_err() {
-            // Another call has changed the definitions meanwhile.
-            continue;
+        if define.run(&number).await? {
+            return Ok(());
         }
-        let calls = (1..config.shards)
-            .map(|shard| define.call(shard, "*"))
-            .collect();
-        if config.shards > 1 {
-            deployment.run_scripts(calls).await?;
-        }
-        return Ok(());
     }
-    Err(Error::StoreUnavailable(
-        "the definitions changed between every two calls".to_owned(),
-    ))
+    Err(changed_meanwhile())
+}
+
+/// Returns the error of definitions that have changed between every two calls.
+pub(crate) fn changed_meanwhile() -> Error {
+    let cause = "the definitions changed between every two calls";
+    Error::StoreUnavailable(cause.to_owned())
 }
 
 fn check_limits(
     is_new: bool,
-    count: u64,
+    count: usize,
     changed: &Definitions,
     now: Instant,
 ) -> Result<(), Error> {
@@ -236,16 +237,51 @@ fn check_limits(
     }
 }
 
-/// A change of an event.
-struct Define<'a> {
-    deployment: &'a Deployment,
-    id: &'a str,
-    event: Option<&'a Event>,
-    changed: &'a Definitions,
-    now: Instant,
+/// A change of an event or of a version of the rules.
+pub(crate) struct Define<'a> {
+    /// The deployment.
+    pub deployment: &'a Deployment,
+    /// The event, or the name of the version.
+    pub name: &'a str,
+    /// The stored definition; empty to delete the event.
+    pub json: String,
+    /// All definitions afterwards.
+    pub changed: &'a Definitions,
+    /// The instant.
+    pub now: Instant,
 }
 
 impl Define<'_> {
+    /// Changes the first shard, whose definitions have this number, then brings the others up to date. Returns whether the
+    /// definitions still had the number: if not, nothing was changed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Deployment::run_script`]. If some shards have not been changed, the same change again does it.
+    pub async fn run(&self, number: &str) -> Result<bool, Error> {
+        self.deployment.claim().await?;
+        let reply = self.deployment.run_script(self.call(0, number)).await?;
+        if reply.at(1).is_err() {
+            return Ok(false);
+        }
+        self.update_others().await?;
+        Ok(true)
+    }
+
+    /// Brings the definitions of all shards but the first one up to date.
+    ///
+    /// # Errors
+    ///
+    /// As [`Deployment::run_script`].
+    pub async fn update_others(&self) -> Result<(), Error> {
+        let calls = (1..self.deployment.config.shards).map(|shard| self.call(shard, "*"));
+        let calls: Vec<Command> = calls.collect();
+        if !calls.is_empty() {
+            self.deployment.run_scripts(calls).await?;
+        }
+        Ok(())
+    }
+
     /// Returns the call for a shard whose definitions have this number.
     fn call(&self, shard: u32, number: &str) -> Command {
         let keys = self.deployment.keys(shard);
@@ -253,21 +289,20 @@ impl Define<'_> {
             keys.users(),
             keys.outbox(),
             keys.index(),
-            keys.event_board(self.id),
+            keys.event_board(self.name),
         ];
         if shard == 0 {
             all.push(keys.events());
         }
-        let json = self.event.map(Event::stored).unwrap_or_default();
         let arguments = [
             self.deployment.fingerprint(shard),
             self.now.0.to_string(),
             self.deployment.config.bound.journal_flag().to_owned(),
             number.to_owned(),
             self.changed.text().to_owned(),
-            self.id.to_owned(),
-            json,
-            expiry(self.changed, self.id),
+            self.name.to_owned(),
+            self.json.clone(),
+            expiry(self.changed, self.name),
         ];
         Command::script(&DEFINE, &all).args(arguments)
     }

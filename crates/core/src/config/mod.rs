@@ -21,6 +21,7 @@ pub use branding::Branding;
 pub use fair_play::FairPlay;
 pub use levels::{Level, LevelView, Levels};
 pub use origins::Origins;
+pub(crate) use rules::parse_rule;
 pub use rules::{ADJUST, Once, Rule, RuleView, Rules, StartOf, is_action};
 pub use scopes::{Scope, Scopes};
 pub use service_keys::{ServiceKey, ServiceKeys};
@@ -59,6 +60,8 @@ pub struct Config {
     pub content_periods: Vec<Period>,
     /// The rule of each action.
     pub rules: Rules,
+    /// Whether no version of the rules can be published.
+    pub rules_locked: bool,
     /// The levels.
     pub levels: Levels,
     /// The achievements.
@@ -207,6 +210,7 @@ impl Config {
             fair_play: FairPlay::parse(vars, !content_periods.is_empty())?,
             content_periods,
             rules,
+            rules_locked: vars.boolean("RULES_LOCKED")?.unwrap_or_default(),
             layout,
             keep: keep(vars)?,
             board_max_age: vars.integer("BOARD_MAX_AGE", 0..=3600)?.unwrap_or(5),

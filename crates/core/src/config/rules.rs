@@ -84,7 +84,9 @@ pub struct RuleView {
 }
 
 impl RuleView {
-    fn new(rule: &Rule, layout: Layout) -> Self {
+    /// Returns the view of a rule.
+    #[must_use]
+    pub fn new(rule: &Rule, layout: Layout) -> Self {
         let points = |steps| Points::new(steps, layout.decimals);
         Self {
             points: points(rule.points),
@@ -320,7 +322,7 @@ fn parse_action(
 }
 
 /// Parses one rule. Errors begin with `name`.
-fn parse_rule(
+pub(crate) fn parse_rule(
     name: &str,
     base: Option<Rule>,
     changes: &Value,

@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 35] = [
+    pub const NAMES: [&str; 36] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -26,6 +26,7 @@ impl Vars {
         "PERIODS",
         "CONTENT_PERIODS",
         "RULES",
+        "RULES_LOCKED",
         "LEVELS",
         "ACHIEVEMENTS",
         "BADGE_KEY",

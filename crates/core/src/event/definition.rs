@@ -187,7 +187,7 @@ mod tests {
                 return Ok(());
             };
             prop_assert_eq!(Event::from_stored(&id, &event.stored()), Some(event.clone()));
-            let definitions = Definitions::default().changed(&id, Some(&event), &config, Instant(1_795_132_800_000));
+            let definitions = Definitions::default().changed(&id, Some(&event.line(&config)), Instant(1_795_132_800_000));
             let counted = definitions.event(&id).unwrap();
             prop_assert_eq!((counted.from, counted.to, counted.final_at), (event.from, event.to, event.final_at));
             let [_, _, actions, counted_groups] = counted.counts();

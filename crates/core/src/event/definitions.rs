@@ -1,7 +1,7 @@
-//! The definitions of events as the counting script reads them.
+//! The definitions of events and of the versions of the rules, as the counting script reads them.
 //!
 //! A field of the hash of users of each shard holds them: a number that grows with every change, then a line for each
-//! event, until it has been final for a day: `hackathon 1795132800000 1795305600000 1795316400000 1827038400 comment=5 eu,us`: the event;
+//! version of the rules, see [`crate::rules`], and for each event, until it has been final for a day: `hackathon 1795132800000 1795305600000 1795316400000 1827038400 comment=5 eu,us`: the event;
 //! its first instant, the first instant after it and the instant from which it is final, Unix ms; the expiry of its
 //! board, Unix s; the actions that count with their points in smallest steps, and the groups whose activity counts, `-`
 //! for all.
@@ -10,6 +10,7 @@ use super::Event;
 use crate::CLOCK_TOLERANCE;
 use crate::calendar::Instant;
 use crate::config::Config;
+use crate::rules;
 use serde_json::Value;
 
 /// Milliseconds for which the definitions keep a final event, at least: cron archives it and makes a message about it
@@ -99,9 +100,19 @@ impl Definitions {
             .map_or(self.text.as_str(), |(number, _)| number)
     }
 
+    fn lines(&self) -> impl Iterator<Item = &str> {
+        self.text.split('\n').skip(1)
+    }
+
+    /// Returns the lines of versions of the rules.
+    pub fn rules(&self) -> impl Iterator<Item = &str> {
+        self.lines().filter(|line| line.starts_with(rules::MARKER))
+    }
+
     /// Returns the events in the order of their definitions.
     pub fn events(&self) -> impl Iterator<Item = CountedEvent<'_>> {
-        self.text.split('\n').skip(1).filter_map(|line| {
+        let lines = self.lines().filter(|line| !line.starts_with(rules::MARKER));
+        lines.filter_map(|line| {
             let mut words = line.split(' ');
             let id = words.next()?;
             let mut number = || words.next()?.parse().ok();
@@ -129,38 +140,44 @@ impl Definitions {
         self.event(id).map(|event| event.final_at)
     }
 
-    /// Returns the definitions after a change of one event at an instant: with its new definition, or without it. Events
-    /// that have been final for a day are left out.
+    /// Returns the definitions after a change at an instant: with this line of an event or of a version of the rules, or
+    /// without it. Events that have been final for a day are left out.
     #[must_use]
-    pub fn changed(&self, id: &str, event: Option<&Event>, config: &Config, now: Instant) -> Self {
+    pub fn changed(&self, name: &str, line: Option<&str>, now: Instant) -> Self {
         let last = self.number().parse().unwrap_or(0);
-        let mut text = now.0.max(last + 1).to_string();
-        for other in self.events() {
-            if other.id != id && now.0 < other.final_at.0 + FINAL_KEPT {
-                text = format!("{text}\n{}", other.line);
-            }
-        }
-        if let Some(event) = event {
-            text = format!("{text}\n{}", event.line(config));
-        }
-        Self { text }
+        let number = now.0.max(last + 1).to_string();
+        let is_kept = |line: &&str| {
+            let event = self.event(name_of(line));
+            event.is_none_or(|event| now.0 < event.final_at.0 + FINAL_KEPT)
+        };
+        self.with_lines(number, &[(name, line)], is_kept)
     }
 
     /// Returns the definitions with those of some events, by their ids and lines, in the place of the stored ones.
     #[must_use]
     pub fn overlaid(&self, lines: &[(String, String)]) -> Self {
-        let number = self.number();
-        let mut text = if number.is_empty() && !lines.is_empty() {
-            "0"
-        } else {
-            number
-        }
-        .to_owned();
-        let kept = self
-            .events()
-            .filter(|event| lines.iter().all(|(id, _)| id != event.id));
-        let kept = kept.map(|event| event.line);
-        for line in kept.chain(lines.iter().map(|(_, line)| line.as_str())) {
+        let number = match self.number() {
+            "" if !lines.is_empty() => "0",
+            number => number,
+        };
+        let lines = lines.iter();
+        let lines: Vec<(&str, Option<&str>)> = lines
+            .map(|(event, line)| (event.as_str(), Some(line.as_str())))
+            .collect();
+        self.with_lines(number.to_owned(), &lines, |_| true)
+    }
+
+    /// Returns definitions with a number, the kept lines, and some by their names in the place of the stored ones.
+    fn with_lines(
+        &self,
+        number: String,
+        changed: &[(&str, Option<&str>)],
+        is_kept: impl Fn(&&str) -> bool,
+    ) -> Self {
+        let is_other = |line: &&str| changed.iter().all(|(name, _)| *name != name_of(line));
+        let kept = self.lines().filter(is_other).filter(is_kept);
+        let mut text = number;
+        for line in kept.chain(changed.iter().filter_map(|(_, line)| *line)) {
             text = format!("{text}\n{line}");
         }
         Self { text }
@@ -192,9 +209,15 @@ impl Definitions {
     }
 }
 
+/// Returns the first word of a line.
+fn name_of(line: &str) -> &str {
+    line.split_once(' ').map_or(line, |(name, _)| name)
+}
+
 impl Event {
-    /// Returns the line of the event.
-    fn line(&self, config: &Config) -> String {
+    /// Returns its line in the definitions.
+    #[must_use]
+    pub fn line(&self, config: &Config) -> String {
         let list = |name: &str, text: &dyn Fn(&str, &Value) -> Option<String>| {
             let items = match self.fields.get(name) {
                 Some(Value::Object(items)) => items
@@ -246,8 +269,8 @@ mod tests {
         let one = event("one", [0, 48], &more);
         let two = event("two", [1, 2], &json!({}));
         let now = Instant(1_795_132_800_000);
-        let first = Definitions::default().changed("one", Some(&one), &config, now);
-        let second = first.changed("two", Some(&two), &config, now);
+        let first = Definitions::default().changed("one", Some(&one.line(&config)), now);
+        let second = first.changed("two", Some(&two.line(&config)), now);
         let line =
             "one 1795132800000 1795305600000 1795316400000 1826938800 comment=5,publish=200 eu,us";
         assert_eq!(first.text(), format!("1795132800000\n{line}"));
@@ -281,7 +304,7 @@ mod tests {
         assert_eq!(second.open(now), 2);
         assert_eq!(second.open(Instant(1_795_150_800_000)), 1);
         let day_later = 1_795_150_800_000 + FINAL_KEPT;
-        let after = second.changed("one", None, &config, Instant(day_later));
+        let after = second.changed("one", None, Instant(day_later));
         assert_eq!(
             after.text(),
             day_later.to_string(),

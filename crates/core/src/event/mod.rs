@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 pub const LETTER: &str = "e";
 
 /// The most events of a deployment.
-pub const MAX_EVENTS: u64 = 1000;
+pub const MAX_EVENTS: usize = 1000;
 
 /// The state of an event at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -32,7 +32,7 @@ pub(crate) fn read_reason(value: Option<&Value>) -> Result<String, String> {
 }
 
 /// Parses whether the user may read the reason; `false` if the field is absent.
-fn read_public(fields: &Map<String, Value>) -> Result<bool, String> {
+pub(crate) fn read_public(fields: &Map<String, Value>) -> Result<bool, String> {
     let flag = fields.get("public_reason");
     let flag = flag.map_or(Some(false), Value::as_bool);
     flag.ok_or_else(|| "must be true or false".to_owned())

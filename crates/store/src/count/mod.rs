@@ -14,7 +14,7 @@ pub use call::{CallHeader, Lifetimes, UserCall};
 pub use operation::{
     AuditDetails, Operation, Receiver, RuleSnapshot, TimestampSource, UserOperations, Verb,
 };
-pub use plan::{Plan, Registrations};
+pub use plan::{Plan, Registrations, Ruled};
 pub use record::{ActiveRecord, BoardSet, FoundRecord};
 pub use reply::FROZEN;
 
@@ -30,7 +30,6 @@ use activity_rank_core::activity::{
 use activity_rank_core::actor::Actor;
 use activity_rank_core::board::{BoardKind, board_name, event_board_name};
 use activity_rank_core::calendar::{Date, Instant};
-use activity_rank_core::content::StoredTarget;
 use activity_rank_core::error::Error;
 use activity_rank_core::moderation::Adjustment;
 use activity_rank_core::object::Object;
@@ -66,13 +65,15 @@ pub async fn count_one(
     now: Instant,
     standings: bool,
 ) -> Result<Counted, Error> {
-    let (config, (activity, rule)) = (&deployment.config, ruled);
+    let (config, activity) = (&deployment.config, &ruled.0);
     let shard = config.shard_of(&activity.user);
     let mut plan = Plan::new(config, &deployment.calendar, now, shard);
-    let (registrations, first) = register(deployment, &[ruled], now).await?;
-    plan.add(0, activity, *rule, &registrations);
+    let items = [(activity, ruled.1)];
+    let (_, rule) = versioned(deployment, items[0]);
+    let (registrations, first) = register(deployment, &[(activity, rule)], now).await?;
+    plan.add(0, activity, rule, &registrations);
     plan.set_known_accounts(deployment);
-    apply_one(deployment, plan, first, also, standings).await
+    apply_one(deployment, plan, &items, first, also, standings).await
 }
 
 /// Adjusts a user's points, or undoes an adjustment.
@@ -87,7 +88,7 @@ pub async fn adjust(
     now: Instant,
 ) -> Result<Counted, Error> {
     let plan = Plan::for_adjustment(deployment, now, adjustment, actor);
-    apply_one(deployment, plan, Vec::new(), None, true).await
+    apply_one(deployment, plan, &[], Vec::new(), None, true).await
 }
 
 /// Counts several activities in their order. Items that are errors stay as they are.
@@ -104,23 +105,26 @@ pub async fn count_all(
     now: Instant,
 ) -> Result<Vec<Result<Counted, Error>>, Error> {
     let config = &deployment.config;
-    let ruled: Vec<&RuledActivity> = items.iter().flatten().collect();
+    let ruled = items.iter().flatten();
+    let ruled: Vec<Ruled<'_>> = ruled.map(|(activity, rule)| (activity, *rule)).collect();
     let users = ruled.iter().map(|(activity, _)| activity.user.as_str());
     let users: Vec<&str> = users.collect();
     let shards = config.indexes_by_shard(&users);
-    let (registrations, first) = register(deployment, &ruled, now).await?;
+    let known = ruled.iter().map(|item| versioned(deployment, *item));
+    let known: Vec<Ruled<'_>> = known.collect();
+    let (registrations, first) = register(deployment, &known, now).await?;
     let mut plans = Vec::new();
     for (shard, indexes) in &shards {
         let mut plan = Plan::new(config, &deployment.calendar, now, *shard);
         for index in indexes {
-            if let Some((activity, rule)) = ruled.get(*index) {
+            if let Some((activity, rule)) = known.get(*index) {
                 plan.add(*index, activity, *rule, &registrations);
             }
         }
         plan.set_known_accounts(deployment);
         plans.push(plan);
     }
-    let applied = apply(deployment, &mut plans, first, also, false).await?;
+    let applied = apply(deployment, &mut plans, &ruled, first, also, false).await?;
     let mut outcomes = applied.outcomes.into_iter();
     let mut counted = Vec::new();
     for item in items {
@@ -139,13 +143,14 @@ pub async fn count_all(
 async fn apply_one(
     deployment: &Deployment,
     plan: Plan<'_>,
+    items: &[Ruled<'_>],
     first: Vec<Command>,
     also: Option<Command>,
     with_standings: bool,
 ) -> Result<Counted, Error> {
     let layout = deployment.config.layout;
     let mut plans = [plan];
-    let applied = apply(deployment, &mut plans, first, also, with_standings).await?;
+    let applied = apply(deployment, &mut plans, items, first, also, with_standings).await?;
     let [plan] = &plans;
     let Applied {
         outcomes,
@@ -226,7 +231,7 @@ async fn rank_standings(
 /// they precede those that count.
 async fn register(
     deployment: &Deployment,
-    activities: &[&RuledActivity],
+    activities: &[Ruled<'_>],
     now: Instant,
 ) -> Result<(Registrations, Vec<Command>), Error> {
     let config = &deployment.config;
@@ -286,39 +291,11 @@ async fn register(
         let names = all.iter().map(|registration| registration.id.to_owned());
         targets.extend(names.zip(stored));
     }
-    let mut rules = activities.iter().map(|(_, rule)| rule);
-    let is_limited = rules.any(|rule| rule.pair_cap.is_some());
     let registrations = Registrations {
-        members: match is_limited {
-            true => read_receivers(deployment, &targets, &users).await?,
-            false => Vec::new(),
-        },
         targets,
         unknown: without_known(deployment, users).await?,
     };
     Ok((registrations, Vec::new()))
-}
-
-/// Returns the authors of targets and the followed users, each with their member if they are an account, or themselves.
-async fn read_receivers(
-    deployment: &Deployment,
-    targets: &[(String, Option<StoredTarget>)],
-    followed: &[(String, Date)],
-) -> Result<Vec<(String, String)>, Error> {
-    let authors = targets
-        .iter()
-        .filter_map(|(_, target)| target.as_ref()?.author.as_deref());
-    let mut users: Vec<&str> = authors.collect();
-    users.extend(followed.iter().map(|(user, _)| user.as_str()));
-    users.sort_unstable();
-    users.dedup();
-    let members = accounts::read_members(deployment, &users).await?;
-    let receivers = users.into_iter().zip(members);
-    let receivers = receivers.map(|(user, member)| {
-        let user = user.to_owned();
-        (user.clone(), member.unwrap_or(user))
-    });
-    Ok(receivers.collect())
 }
 
 /// Returns the users who have neither a profile nor points in the longest periods that contain the day.
@@ -368,6 +345,7 @@ type Pending = (usize, usize);
 async fn apply(
     deployment: &Deployment,
     plans: &mut [Plan<'_>],
+    items: &[Ruled<'_>],
     first: Vec<Command>,
     mut also: Option<Command>,
     standings: bool,
@@ -386,6 +364,11 @@ async fn apply(
     for _ in 0..MAX_ATTEMPTS {
         if pending.is_empty() {
             break;
+        }
+        apply_versions(deployment, plans, &pending, items).await?;
+        while deployment.config.shards > 1 && set_receivers(deployment, plans, &pending).await? {
+            // The versions may have changed while the receivers were read.
+            apply_versions(deployment, plans, &pending, items).await?;
         }
         let calls = encode(deployment, plans, &pending, standings);
         let preceding = before.len();
@@ -423,6 +406,56 @@ async fn apply(
     }
     let cause = "a deduplication record changed between every two calls";
     Err(Error::StoreUnavailable(cause.to_owned()))
+}
+
+/// Returns an activity with its rule by the versions that its shard is known to have.
+fn versioned<'a>(deployment: &Deployment, (activity, configured): Ruled<'a>) -> Ruled<'a> {
+    let shard = deployment.config.shard_of(&activity.user);
+    let versions = deployment.rules(shard);
+    let rule = versions.rule(&activity.action, activity.at, configured);
+    (activity, rule)
+}
+
+/// Applies the known versions of the rules to the operations of some users. The definitions do not change between this and
+/// the encoding of the calls, which have their number.
+async fn apply_versions(
+    deployment: &Deployment,
+    plans: &mut [Plan<'_>],
+    pending: &[Pending],
+    items: &[Ruled<'_>],
+) -> Result<(), Error> {
+    let apply = |plans: &mut [Plan<'_>]| {
+        let mut unread = Vec::new();
+        for (number, user) in pending {
+            if let Some(plan) = plans.get_mut(*number) {
+                unread.extend(plan.apply_versions(deployment, *user, items));
+            }
+        }
+        unread
+    };
+    let unread = apply(plans);
+    let Some(now) = plans
+        .first()
+        .map(|plan| plan.now)
+        .filter(|_| !unread.is_empty())
+    else {
+        return Ok(());
+    };
+    // Another shard may have the target.
+    let received = unread.into_iter().filter_map(|item| {
+        let (_, rule) = versioned(deployment, *items.get(item)?);
+        Some((item, (items.get(item)?.0, rule)))
+    });
+    let received: Vec<(usize, Ruled<'_>)> = received.collect();
+    let ruled: Vec<Ruled<'_>> = received.iter().map(|(_, ruled)| *ruled).collect();
+    let (registrations, _) = Box::pin(register(deployment, &ruled, now)).await?;
+    for plan in plans.iter_mut() {
+        for (item, (activity, rule)) in &received {
+            plan.set_receiver(*item, activity, *rule, &registrations);
+        }
+    }
+    apply(plans);
+    Ok(())
 }
 
 /// Removes the members who wait for the replies to their accounts: each account moves to the member then, and the
@@ -475,6 +508,31 @@ fn join_members(plans: &mut [Plan<'_>], pending: &mut Vec<Pending>) {
         index -= 1;
         pending.remove(index);
     }
+}
+
+/// Reads the members who receive for operations, where a rule limits that. Returns whether there were any.
+async fn set_receivers(
+    deployment: &Deployment,
+    plans: &mut [Plan<'_>],
+    pending: &[Pending],
+) -> Result<bool, Error> {
+    let users = plans.iter_mut().enumerate().flat_map(|(number, plan)| {
+        let users = plan.users.iter_mut().enumerate();
+        users.map(move |(index, user)| ((number, index), user))
+    });
+    let users = users.filter(|(place, _)| pending.contains(place));
+    let mut limited: Vec<_> = users
+        .flat_map(|(_, user)| user.unknown_receivers())
+        .collect();
+    if limited.is_empty() {
+        return Ok(false);
+    }
+    let users: Vec<&str> = limited.iter().map(|(user, _)| user.as_str()).collect();
+    let members = accounts::read_members(deployment, &users).await?;
+    for ((user, receiver), member) in limited.iter_mut().zip(members) {
+        **receiver = Some(member.unwrap_or_else(|| user.clone()));
+    }
+    Ok(true)
 }
 
 /// Returns one error for those of several users: the log names every user whose boards may be wrong.

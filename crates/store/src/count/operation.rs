@@ -166,6 +166,23 @@ impl UserOperations {
         }
     }
 
+    /// Returns the authors and followed users who receive for the operations, each with the place for their member, where
+    /// that is limited and not known yet.
+    pub(super) fn unknown_receivers(&mut self) -> Vec<(String, &mut Option<String>)> {
+        let operations = self.operations.iter_mut();
+        let limited = operations.filter(|operation| operation.rule.pair_cap > 0);
+        let receivers = limited.filter_map(|operation| match &mut operation.receiver {
+            Receiver::Target { author, pair, .. } if pair.is_none() => {
+                Some((author.clone()?, pair))
+            }
+            Receiver::User { id, pair, claim } if pair.is_none() => {
+                claim.as_ref().map(|_| (id.clone(), pair))
+            }
+            _ => None,
+        });
+        receivers.collect()
+    }
+
     /// Returns whether the user has accounts.
     pub(super) fn has_accounts(&self) -> bool {
         self.accounts != Accounts::default()

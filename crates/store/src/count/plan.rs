@@ -25,10 +25,10 @@ pub struct Registrations {
     pub targets: Vec<(String, Option<StoredTarget>)>,
     /// Followed users who have neither a profile nor points, and the day of the activity.
     pub unknown: Vec<(String, Date)>,
-    /// Authors and followed users, if a rule limits what they receive from one member, each with the member of whom they
-    /// are an account, or themselves.
-    pub members: Vec<(String, String)>,
 }
+
+/// An activity and its rule.
+pub type Ruled<'a> = (&'a Activity, Rule);
 
 /// The operations of the users of one shard, in the order of each user's first operation.
 pub struct Plan<'a> {
@@ -157,16 +157,7 @@ impl<'a> Plan<'a> {
             (false, false) => TimestampSource::Now,
         };
         let operation = Operation {
-            rule: RuleSnapshot {
-                action: activity.action.clone(),
-                once: rule.once,
-                points: rule.points.cast_signed(),
-                daily_cap: rule.cap(activity.by_member).unwrap_or(0),
-                pair_cap: rule.pair_cap.filter(|_| rule.received > 0).unwrap_or(0),
-                cooldown: rule.cooldown.unwrap_or(0) * 1000,
-                received: rule.received,
-                own: rule.own,
-            },
+            rule: snapshot(activity, rule),
             boards: self.boards(activity.at, activity.groups.clone()),
             verb,
             record: format!("{}:{}", activity.action, activity.target),
@@ -183,6 +174,61 @@ impl<'a> Plan<'a> {
             account: String::new(),
         };
         self.push(&activity.user, item, operation);
+    }
+
+    /// Applies the versions of the rules to the activities of a user, as the user's shard is known to have them: the number
+    /// of the definitions in the call says that it still has. `items` are the activities of the request with the rules of
+    /// the configuration. Returns the items whose receivers have not been read, because no points were received for them.
+    pub fn apply_versions(
+        &mut self,
+        deployment: &Deployment,
+        user: usize,
+        items: &[Ruled<'_>],
+    ) -> Vec<usize> {
+        let mut unread = Vec::new();
+        let (config, shard) = (self.config, self.shard);
+        let Some(user) = self.users.get_mut(user) else {
+            return unread;
+        };
+        let versions = deployment.rules(user.home.unwrap_or(shard));
+        let operations = user.operations.iter_mut().zip(&user.items);
+        for (operation, item) in operations.filter(|_| !versions.is_empty()) {
+            let Some((activity, configured)) = items.get(*item) else {
+                continue;
+            };
+            let rule = versions.rule(&activity.action, activity.at, *configured);
+            operation.rule = snapshot(activity, rule);
+            if operation.receiver == Receiver::None && !activity.undo && rule.received > 0 {
+                match receiver(config, activity, rule) {
+                    Receiver::None => {}
+                    _ if config.shards > 1 => unread.push(*item),
+                    receiver => operation.receiver = receiver,
+                }
+            }
+            self.gives |= operation.receiver != Receiver::None;
+        }
+        unread
+    }
+
+    /// Sets the receiver of an item of the request, as it has been read.
+    pub fn set_receiver(
+        &mut self,
+        item: usize,
+        activity: &Activity,
+        rule: Rule,
+        registrations: &Registrations,
+    ) {
+        let date = self.calendar.date_at(activity.at);
+        let mut receiver = receiver(self.config, activity, rule);
+        claim(&mut receiver, activity, date, registrations);
+        self.gives |= receiver != Receiver::None;
+        for user in &mut self.users {
+            let index = user.items.iter().position(|own| *own == item);
+            let operation = index.and_then(|index| user.operations.get_mut(index));
+            if let Some(operation) = operation {
+                operation.receiver = receiver.clone();
+            }
+        }
     }
 
     /// Sets the accounts of the users, as far as they are known.
@@ -233,6 +279,20 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// Returns the rule of an activity as its operation has it.
+fn snapshot(activity: &Activity, rule: Rule) -> RuleSnapshot {
+    RuleSnapshot {
+        action: activity.action.clone(),
+        once: rule.once,
+        points: rule.points.cast_signed(),
+        daily_cap: rule.cap(activity.by_member).unwrap_or(0),
+        pair_cap: rule.pair_cap.filter(|_| rule.received > 0).unwrap_or(0),
+        cooldown: rule.cooldown.unwrap_or(0) * 1000,
+        received: rule.received,
+        own: rule.own,
+    }
+}
+
 /// Completes the receiver of points for an activity by what was read of it; there is none that was not found. Returns
 /// whether the user is the author of the target.
 fn claim(
@@ -242,22 +302,15 @@ fn claim(
     registrations: &Registrations,
 ) -> bool {
     let mut by_author = false;
-    let member_of = |user: &String| {
-        let mut members = registrations.members.iter();
-        let found = members.find(|(known, _)| known == user);
-        found.map(|(_, member)| member.clone())
-    };
     let is_claimed = match receiver {
-        Receiver::User { id, claim, pair } => {
+        Receiver::User { id, claim, .. } => {
             *claim = Some(";".to_owned());
-            *pair = member_of(id);
             !registrations.unknown.contains(&(id.clone(), date))
         }
         Receiver::Target {
             id,
             claim,
             author: known_author,
-            pair,
             ..
         } => {
             // Several activities may register a target: the last reply is what all of them find.
@@ -268,7 +321,6 @@ fn claim(
             by_author = author == Some(&activity.user);
             *claim = registered.map(claimed);
             known_author.clone_from(&author.cloned());
-            *pair = author.and_then(member_of);
             claim.is_some()
         }
         Receiver::None | Receiver::Recorded(_) => true,

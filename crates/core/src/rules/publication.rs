@@ -1,0 +1,204 @@
+//! `POST /v1/rules` and `DELETE /v1/rules/{version}`: a new version, and one that is taken back.
+
+use super::{Change, FIELDS, Field, FieldKind, LEAD, Version};
+use crate::calendar::{Date, Instant};
+use crate::config::{Config, Rule, parse_rule};
+use crate::error::{Error, FieldErrors, pointer_part};
+use crate::moderation::{read_public, read_reason};
+use crate::query::Query;
+use serde_json::{Map, Value};
+
+/// The longest time from a publication to the instant from which it holds, ms.
+const MAX_AHEAD: i64 = 366 * Date::MILLIS;
+
+/// A request for a new version.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Publication {
+    /// The instant from which it holds; `None` for the earliest one.
+    pub from: Option<Instant>,
+    /// The changes, in the order of the actions and of [`FIELDS`].
+    pub changes: Vec<Change>,
+    /// The reason.
+    pub reason: String,
+    /// Whether everyone may read the reason.
+    pub has_public_reason: bool,
+}
+
+/// A request to take a version back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakeBack {
+    /// The number of the version.
+    pub number: u32,
+    /// The reason.
+    pub reason: String,
+    /// Whether everyone may read the reason.
+    pub has_public_reason: bool,
+}
+
+impl Publication {
+    /// Parses a request body.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] lists every invalid field.
+    pub fn parse(body: &Value, config: &Config, now: Instant) -> Result<Self, Error> {
+        let Value::Object(fields) = body else {
+            return Err(Error::invalid("Rules are published as a JSON object."));
+        };
+        let mut errors = FieldErrors::default();
+        let known = ["from", "rules", "reason", "public_reason"];
+        errors.reject_unknown(fields.keys(), &known);
+        let from = fields.get("from").map(|from| read_from(from, now));
+        let from = errors.check("/from", from.transpose());
+        let reason = errors.check("/reason", read_reason(fields.get("reason")));
+        let is_public = errors.check("/public_reason", read_public(fields));
+        let rules = fields.get("rules").and_then(Value::as_object);
+        let rules = rules.filter(|rules| !rules.is_empty());
+        let rules = rules.ok_or("must be an object of one action or more with their changes");
+        let rules = errors.check("/rules", rules.map_err(str::to_owned));
+        let mut changes = Vec::new();
+        for (action, fields) in rules.into_iter().flatten() {
+            read_action(action, fields, config, &mut errors, &mut changes);
+        }
+        let order = |change: &Change| FIELDS.iter().position(|field| field == change.field);
+        changes.sort_by(|a, b| (&a.action, order(a)).cmp(&(&b.action, order(b))));
+        let publication = || {
+            Some(Self {
+                from: from?,
+                changes,
+                reason: reason?,
+                has_public_reason: is_public?,
+            })
+        };
+        errors.finish(publication())
+    }
+}
+
+impl TakeBack {
+    /// Parses the version of a path and a query.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] lists every invalid parameter.
+    pub fn parse(version: &str, query: &str) -> Result<Self, Error> {
+        let mut query = Query::parse(query, &["reason", "public_reason"]);
+        let number = version.parse().ok().filter(|number| *number > 0);
+        let number = number.ok_or_else(|| "must be the number of a version".to_owned());
+        let number = query.check("/version", number).unwrap_or_default();
+        let reason = query.get("reason").map(Value::from);
+        let reason = query.check("/reason", read_reason(reason.as_ref()));
+        let has_public_reason = query.flag("public_reason");
+        query.finish()?;
+        Ok(Self {
+            number,
+            reason: reason.unwrap_or_default(),
+            has_public_reason,
+        })
+    }
+}
+
+/// Returns the earliest instant from which a version that is published now may hold: a full second.
+#[must_use]
+pub fn earliest(now: Instant) -> Instant {
+    Instant((now.0 + LEAD + 999).div_euclid(1000) * 1000)
+}
+
+fn read_from(value: &Value, now: Instant) -> Result<Instant, String> {
+    let from = value.as_str().and_then(Instant::parse);
+    let from = from
+        .ok_or("must be an RFC 3339 date and time with an offset such as 2026-11-20T08:00:00Z")?;
+    match from.0 - now.0 {
+        LEAD..=MAX_AHEAD => Ok(from),
+        _ => Err(format!(
+            "must be {} seconds to {} days ahead; without it, the rules hold from the earliest instant",
+            LEAD / 1000,
+            MAX_AHEAD / Date::MILLIS
+        )),
+    }
+}
+
+/// Parses the changes of an action.
+fn read_action(
+    action: &str,
+    fields: &Value,
+    config: &Config,
+    errors: &mut FieldErrors,
+    changes: &mut Vec<Change>,
+) {
+    let pointer = format!("/rules{}", pointer_part(action));
+    let Some((_, rule)) = config.rules.dated(action).next() else {
+        errors.check::<()>(&pointer, Err(config.rules.unknown_action()));
+        return;
+    };
+    let fields = fields.as_object().filter(|fields| !fields.is_empty());
+    let Some(fields) = fields else {
+        let detail = "must be an object of one field or more";
+        errors.check::<()>(&pointer, Err(detail.to_owned()));
+        return;
+    };
+    for (name, value) in fields {
+        let change = read_change(name, value, *rule, config).map(|(field, value)| Change {
+            action: action.to_owned(),
+            field,
+            value,
+        });
+        let pointer = format!("{pointer}{}", pointer_part(name));
+        changes.extend(errors.check(&pointer, change));
+    }
+}
+
+/// Parses the change of a field as `RULES` does.
+fn read_change(
+    name: &str,
+    value: &Value,
+    rule: Rule,
+    config: &Config,
+) -> Result<(&'static Field, Option<u64>), String> {
+    let field = Field::named(name).ok_or_else(|| {
+        let names: Vec<&str> = FIELDS.iter().map(|field| field.name).collect();
+        format!("cannot be published; expected one of {}", names.join(", "))
+    })?;
+    if value.is_null() && field.kind != FieldKind::Points {
+        return Ok((field, None));
+    }
+    let changes = Value::Object(Map::from_iter([(name.to_owned(), value.clone())]));
+    match parse_rule("", Some(rule), &changes, config.layout) {
+        Ok(rule) => Ok((field, field.value(&rule))),
+        // The remedy begins with the name of the field, which is in the pointer.
+        Err(Error::Misconfigured(_, remedy)) => {
+            let detail = remedy.split_once(' ').map_or("", |(_, detail)| detail);
+            Err(detail.to_owned())
+        }
+        Err(error) => Err(error.problem().detail),
+    }
+}
+
+impl Version {
+    /// Returns the version of a publication at an instant.
+    #[must_use]
+    pub fn published(number: u32, publication: &Publication, now: Instant) -> Self {
+        Self {
+            number,
+            from: publication.from.unwrap_or_else(|| earliest(now)),
+            takes_back: None,
+            changes: publication.changes.clone(),
+        }
+    }
+
+    /// Returns the version that takes another one back at an instant.
+    #[must_use]
+    pub fn taking_back(number: u32, other: u32, now: Instant) -> Self {
+        Self {
+            number,
+            from: earliest(now),
+            takes_back: Some(other),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Returns whether nothing can have counted by it yet.
+    #[must_use]
+    pub fn is_ahead(&self, now: Instant) -> bool {
+        self.from.0 >= now.0 + LEAD
+    }
+}
