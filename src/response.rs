@@ -165,6 +165,7 @@ impl Response {
             | Error::PauseConflict(_)
             | Error::AuthorConflict(_)
             | Error::EventConflict(_)
+            | Error::RulesConflict(_)
             | Error::TooLarge(_)
             | Error::UnsupportedMediaType
             | Error::UnknownAction(_)

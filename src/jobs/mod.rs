@@ -20,6 +20,7 @@ use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_store::outbox::lengths;
 use activity_rank_store::progress::{self, Outbox, Progress, RecordedRun};
+use activity_rank_store::rules;
 
 /// The least time between two recorded runs that go alike, in milliseconds: a little less than three intervals of
 /// the trigger, which is not exact.
@@ -163,6 +164,9 @@ async fn run_jobs(
         }
     }
     run.budget.reserve(later.plus(sums_cost));
+    let numbers = progress.iter().map(|shard| shard.definitions.number());
+    let numbers: Vec<&str> = numbers.collect();
+    run.log_failure(rules::complete(&run.deployment, &numbers, clock::now()).await);
     if progress.iter().any(|progress| progress.is_pending) {
         run.log_failure(pending::run(&run.deployment, &run.budget).await);
     }

@@ -18,6 +18,7 @@ mod pages;
 mod pauses;
 mod points;
 mod ranking;
+mod rules;
 mod standings;
 mod stats;
 mod status;

@@ -5,8 +5,8 @@ use super::pages::Page;
 use super::users::may_see_hidden;
 use super::{
     accounts, achievements, activity, card, cases, credentials, digest, events, health, journal,
-    live, metrics, moderation, pages, pauses, points, ranking, standings, stats, status, targets,
-    users, webhooks,
+    live, metrics, moderation, pages, pauses, points, ranking, rules, standings, stats, status,
+    targets, users, webhooks,
 };
 use crate::app::{App, RequestContext};
 use crate::middleware::authentication::{authenticate, limit_public_read};
@@ -181,6 +181,13 @@ pub const ROUTES: &[Route] = routes! {
     }
     "/v1/events/{event}/recount" None {
         POST WithBody |c, [event, _], caller, body| events::recount(c, event, caller, body);
+    }
+    "/v1/rules" None {
+        GET Identified |c, _, caller| rules::get(c, caller);
+        POST WithBody |c, _, caller, body| rules::publish(c, caller, body);
+    }
+    "/v1/rules/{version}" None {
+        DELETE Authenticated |c, [version, _], caller| rules::take_back(c, version, caller);
     }
     "/v1/events/{event}/ranking" Cached {
         GET Public |c, [event, _]| ranking::page(c, Event, event);

@@ -57,6 +57,7 @@ mod token;
 mod deploy_artifact;
 mod misconfigured;
 mod reqwest_transport;
+mod rules;
 mod schema_fingerprint;
 mod settings;
 mod single_flight;

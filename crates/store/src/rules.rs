@@ -174,6 +174,36 @@ async fn write(
     Err(changed_meanwhile())
 }
 
+/// Brings the shards up to date whose definitions are older than those of the first one, because a request has failed
+/// halfway. `numbers` are those of the definitions of all shards.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn complete(
+    deployment: &Deployment,
+    numbers: &[&str],
+    now: Instant,
+) -> Result<(), Error> {
+    let mut numbers = numbers.iter().map(|number| number.parse().unwrap_or(0));
+    let first: i64 = numbers.next().unwrap_or(0);
+    if numbers.all(|number| number >= first) {
+        return Ok(());
+    }
+    let known = read_known(deployment).await?;
+    let Some(last) = known.versions.0.last() else {
+        return Ok(());
+    };
+    let define = Define {
+        deployment,
+        name: &last.version.name(),
+        json: last.text(),
+        changed: &known.definitions,
+        now,
+    };
+    define.update_others().await
+}
+
 fn check_limits(versions: &VersionList, changed: &Definitions) -> Result<(), Error> {
     let bytes: usize = changed.rules().map(|line| line.len() + 1).sum();
     let detail = if versions.0.len() > MAX_VERSIONS {

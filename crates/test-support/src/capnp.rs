@@ -55,7 +55,7 @@ pub(crate) struct Services {
     /// Whether a request reads the size of the wasm's memory.
     pub wasm_memory: bool,
     /// Milliseconds by which the Worker's clock is ahead.
-    pub ahead: u64,
+    pub ahead: i64,
 }
 
 /// Renders a configuration that serves the modules next to it, the entry point first, on a port that

@@ -54,7 +54,7 @@ impl Worker {
         if services.check_interval > 0 {
             set_check_interval(folder.path(), services.check_interval);
         }
-        if services.ahead > 0 {
+        if services.ahead != 0 {
             modules.push(shift_clock(folder.path(), services.ahead));
         }
         if services.cron {
@@ -345,9 +345,9 @@ impl WorkerBuilder {
         self
     }
 
-    /// Sets the Worker's clock ahead, for [`start`](Self::start).
+    /// Sets the Worker's clock ahead, or behind if the milliseconds are negative, for [`start`](Self::start).
     #[must_use]
-    pub fn ahead(mut self, milliseconds: u64) -> Self {
+    pub fn ahead(mut self, milliseconds: i64) -> Self {
         self.services.ahead = milliseconds;
         self
     }
@@ -441,7 +441,7 @@ fn set_check_interval(folder: &Path, seconds: u64) {
 }
 
 /// Wraps the entry point in a module whose clock is ahead. Returns the name of the wrapped module.
-fn shift_clock(folder: &Path, milliseconds: u64) -> String {
+fn shift_clock(folder: &Path, milliseconds: i64) -> String {
     let entry = format!(
         "const clock = Date.now; Date.now = () => clock() + {milliseconds};\n\
          export * from './unshifted.js'; export {{ default }} from './unshifted.js';\n"

@@ -6,12 +6,12 @@ use test_support::{Api, Fault, Forwarder, Value, Worker, WorkerBuilder, json, un
 
 use crate::client::Client;
 
-const DAY: u64 = 86_400_000; // milliseconds
+const DAY: i64 = 86_400_000; // milliseconds
 
 /// Starts a Worker whose clock is 8 seconds before midnight UTC.
 fn before_midnight(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Worker {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = u64::try_from(now.expect("after 1970").as_millis()).expect("milliseconds");
+    let now = i64::try_from(now.expect("after 1970").as_millis()).expect("milliseconds");
     let worker = configure(Worker::builder().live());
     worker.ahead(DAY - now % DAY - 8_000).start()
 }

@@ -1,15 +1,15 @@
 //! `GET /v1/rules`: the rules that hold, and the versions that have been published.
 
 use super::publication::{Publication, earliest};
-use super::{FIELDS, Field, FieldKind, Timeline, Version};
+use super::{FIELDS, FieldKind, Timeline, Version};
 use crate::actor::Actor;
 use crate::calendar::Instant;
 use crate::config::{Config, RuleView};
 use crate::json;
 use crate::object::Object;
 use crate::score::Points;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 /// A version as the store has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,9 +21,8 @@ pub struct StoredVersion {
 }
 
 /// The publication of a version.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Details {
-    line: String,
     /// When it was published, Unix ms.
     pub at: i64,
     /// Who published it, as the audit log stores it; empty if unknown.
@@ -33,7 +32,6 @@ pub struct Details {
     /// Whether everyone may read the reason.
     pub public: bool,
     /// When it was removed before anything could count by it, Unix ms.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed_at: Option<i64>,
 }
 
@@ -47,7 +45,6 @@ impl StoredVersion {
         (reason, public): (&str, bool),
     ) -> Self {
         let details = Details {
-            line: version.line(),
             at: at.0,
             actor: Actor::stored(actor).to_owned(),
             reason: reason.to_owned(),
@@ -60,15 +57,35 @@ impl StoredVersion {
     /// Parses a stored version; `None` if the text is not one.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let details: Details = serde_json::from_value(json::read(text.as_bytes()).ok()?).ok()?;
-        let version = Version::parse(&details.line)?;
+        let fields = json::read(text.as_bytes()).ok()?;
+        let text = |name: &str| Some(fields.get(name)?.as_str()?.to_owned());
+        let instant = |name: &str| fields.get(name)?.as_i64();
+        let details = Details {
+            at: instant("at")?,
+            actor: text("actor")?,
+            reason: text("reason")?,
+            public: fields.get("public")?.as_bool()?,
+            removed_at: instant("removed_at"),
+        };
+        let version = Version::parse(&text("line")?)?;
         Some(Self { version, details })
     }
 
     /// Returns the text that [`Self::parse`] parses.
     #[must_use]
     pub fn text(&self) -> String {
-        serde_json::to_string(&self.details).unwrap_or_default()
+        let Details {
+            at,
+            actor,
+            reason,
+            public,
+            removed_at,
+        } = &self.details;
+        let line = self.version.line();
+        json!({
+            "line": line, "at": at, "actor": actor, "reason": reason, "public": public, "removed_at": removed_at,
+        })
+        .to_string()
     }
 
     /// Returns the version as removed at an instant.
@@ -87,15 +104,49 @@ pub struct VersionList(pub Vec<StoredVersion>);
 struct View<'a> {
     rules: Object<&'a str, RuleView>,
     locked: bool,
-    versions: Vec<Value>,
+    versions: Vec<VersionView<'a>>,
+}
+
+/// A version in a response.
+#[derive(Serialize)]
+pub struct VersionView<'a> {
+    version: u32,
+    from: String,
+    state: &'static str,
+    changes: Vec<ChangeView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    takes_back: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    /// What follows is for operators alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_reason: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published_at: Option<String>,
+    /// `null` if the actor is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<Option<ActorView<'a>>>,
+}
+
+#[derive(Serialize)]
+struct ChangeView<'a> {
+    action: &'a str,
+    field: &'static str,
+    before: Option<Points>,
+    after: Option<Points>,
+}
+
+#[derive(Serialize)]
+struct ActorView<'a> {
+    key: &'a str,
 }
 
 impl VersionList {
     /// Returns the list of some versions.
     #[must_use]
-    pub fn new(mut versions: Vec<StoredVersion>) -> Self {
-        versions.sort_by_key(|stored| stored.version.number);
-        Self(versions)
+    pub fn new(versions: Vec<StoredVersion>) -> Self {
+        let list = Self::default();
+        versions.into_iter().fold(list, Self::with)
     }
 
     /// Returns a version.
@@ -120,9 +171,13 @@ impl VersionList {
     #[must_use]
     pub fn with(self, changed: StoredVersion) -> Self {
         let mut versions = self.0;
-        versions.retain(|stored| stored.version.number != changed.version.number);
-        versions.push(changed);
-        Self::new(versions)
+        let number = changed.version.number;
+        let index = versions.partition_point(|stored| stored.version.number < number);
+        match versions.get_mut(index) {
+            Some(stored) if stored.version.number == number => *stored = changed,
+            Some(_) | None => versions.insert(index, changed),
+        }
+        Self(versions)
     }
 
     /// Returns the number of the last version if a publication repeats it: with the same content, and without an instant
@@ -154,7 +209,7 @@ impl VersionList {
     pub fn timeline(&self) -> Timeline {
         let kept = self.0.iter();
         let kept = kept.filter(|stored| stored.details.removed_at.is_none());
-        Timeline::new(kept.map(|stored| stored.version.clone()).collect())
+        Timeline::new(kept.map(|stored| stored.version.clone()))
     }
 
     /// Returns the response body: the rules at an instant and the versions, newest first; for an operator with every
@@ -179,87 +234,72 @@ impl VersionList {
 
     /// Returns a version as an operator reads it; `None` if there is none with this number.
     #[must_use]
-    pub fn version_view(&self, number: u32, config: &Config, now: Instant) -> Option<Value> {
+    pub fn version_view<'a>(
+        &'a self,
+        number: u32,
+        config: &'a Config,
+        now: Instant,
+    ) -> Option<VersionView<'a>> {
         let stored = self.find(number)?;
         Some(self.view(stored, &self.timeline(), config, now, true))
     }
 
-    fn view(
+    fn view<'a>(
         &self,
-        stored: &StoredVersion,
+        stored: &'a StoredVersion,
         timeline: &Timeline,
-        config: &Config,
+        config: &'a Config,
         now: Instant,
         is_operator: bool,
-    ) -> Value {
+    ) -> VersionView<'a> {
         let StoredVersion { version, details } = stored;
-        let number = version.number;
-        let state = match (details.removed_at, self.taking_back(number)) {
+        let state = match (details.removed_at, self.taking_back(version.number)) {
             (Some(_), _) => "removed",
             (None, Some(other)) if other.version.from <= now => "taken-back",
             (None, _) if now < version.from => "coming",
             (None, _) => "in-force",
         };
-        let mut view = json!({
-            "version": number,
-            "from": version.from.to_string(),
-            "state": state,
-            "changes": Self::changes(stored, timeline, config),
-        });
-        let mut add = |name: &str, value: Value| {
-            if let Some(fields) = view.as_object_mut() {
-                fields.insert(name.to_owned(), value);
-            }
-        };
-        if let Some(other) = version.takes_back {
-            add("takes_back", json!(other));
+        VersionView {
+            version: version.number,
+            from: version.from.to_string(),
+            state,
+            changes: changes(version, timeline, config),
+            takes_back: version.takes_back,
+            reason: (is_operator || details.public).then_some(&details.reason),
+            public_reason: is_operator.then_some(details.public),
+            published_at: is_operator.then(|| Instant(details.at).to_string()),
+            actor: is_operator.then(|| {
+                let key = Some(details.actor.as_str()).filter(|key| !key.is_empty());
+                key.map(|key| ActorView { key })
+            }),
         }
-        if is_operator || details.public {
-            add("reason", json!(details.reason));
-        }
-        if is_operator {
-            add("public_reason", json!(details.public));
-            add("published_at", json!(Instant(details.at).to_string()));
-            let key = match Actor::parse(&details.actor) {
-                Some(Actor::Key(name)) => json!({"key": name}),
-                Some(Actor::User) | None => Value::Null,
-            };
-            add("actor", key);
-        }
-        view
-    }
-
-    /// Returns what a version changes: each field with its value before and from then on.
-    fn changes(stored: &StoredVersion, timeline: &Timeline, config: &Config) -> Vec<Value> {
-        let version = &stored.version;
-        let mut changes = Vec::new();
-        for action in config.rules.actions() {
-            let Some(configured) = config.rules.get(action, version.from) else {
-                continue;
-            };
-            let [before, after] = timeline.around(version, action, *configured);
-            for field in &FIELDS {
-                let (before, after) = (field.value(&before), field.value(&after));
-                if before != after {
-                    changes.push(json!({
-                        "action": action,
-                        "field": field.name,
-                        "before": value_view(field, before, config),
-                        "after": value_view(field, after, config),
-                    }));
-                }
-            }
-        }
-        changes
     }
 }
 
-/// Returns the value of a field as responses show it.
-fn value_view(field: &Field, value: Option<u64>, config: &Config) -> Value {
-    match field.kind {
-        FieldKind::Seconds => json!(value),
-        FieldKind::Points | FieldKind::Cap => {
-            json!(value.map(|steps| Points::new(steps, config.layout.decimals)))
+/// Returns what a version changes: each field with its value before and from then on.
+fn changes<'a>(version: &Version, timeline: &Timeline, config: &'a Config) -> Vec<ChangeView<'a>> {
+    let mut changes = Vec::new();
+    for action in config.rules.actions() {
+        let Some(configured) = config.rules.get(action, version.from) else {
+            continue;
+        };
+        let [before, after] = timeline.around(version, action, *configured);
+        for field in &FIELDS {
+            let (before, after) = (field.value(&before), field.value(&after));
+            if before != after {
+                let decimals = match field.kind {
+                    FieldKind::Seconds => 0,
+                    FieldKind::Points | FieldKind::Cap => config.layout.decimals,
+                };
+                let value = |value: u64| Points::new(value, decimals);
+                changes.push(ChangeView {
+                    action,
+                    field: field.name,
+                    before: before.map(value),
+                    after: after.map(value),
+                });
+            }
         }
     }
+    changes
 }

@@ -15,8 +15,6 @@ pub use publication::{Publication, TakeBack};
 use crate::CLOCK_TOLERANCE;
 use crate::calendar::Instant;
 use crate::config::Rule;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// The shortest time from a publication to the instant from which it holds, ms. An activity may be dated
 /// [`CLOCK_TOLERANCE`] ahead, so one that a shard has counted before it had the version is older than that instant; the
@@ -190,8 +188,9 @@ impl Version {
 /// The changes that hold from an instant until the next one.
 #[derive(Clone, Debug)]
 struct Span {
-    from: Instant,
-    version: u32,
+    version: Version,
+    /// Whether its version holds at the last instant of the timeline.
+    holds: bool,
     changes: Vec<Change>,
 }
 
@@ -204,24 +203,53 @@ pub struct Timeline {
 impl Timeline {
     /// Returns the timeline of some versions.
     #[must_use]
-    pub fn new(mut versions: Vec<Version>) -> Self {
-        versions.sort_by_key(|version| (version.from, version.number));
-        let span = |(index, version): (usize, &Version)| {
-            let begun = versions.get(..=index).unwrap_or_default();
-            Span {
-                from: version.from,
-                version: version.number,
-                changes: merged(begun),
+    pub fn new(versions: impl Iterator<Item = Version>) -> Self {
+        // A sort would add 3 KB to the Worker.
+        let mut ordered: Vec<Version> = Vec::new();
+        for version in versions {
+            let order = |version: &Version| (version.from, version.number);
+            let index = ordered.partition_point(|other| order(other) < order(&version));
+            ordered.insert(index, version);
+        }
+        let mut timeline = Self::default();
+        for version in ordered {
+            timeline.push(version);
+        }
+        timeline
+    }
+
+    /// Adds a version after the others.
+    fn push(&mut self, version: Version) {
+        let mut changes = self.changes(self.spans.len().checked_sub(1)).to_vec();
+        // A version ends that has taken back another one: that one holds again.
+        let (mut other, mut holds) = (version.takes_back, false);
+        while let Some(span) = other.and_then(|number| self.span_mut(number)) {
+            span.holds = holds;
+            (other, holds) = (span.version.takes_back, !holds);
+        }
+        if version.takes_back.is_some() {
+            changes.clear();
+            for span in self.spans.iter().filter(|span| span.holds) {
+                merge(&mut changes, &span.version.changes);
             }
-        };
-        let spans = versions.iter().enumerate().map(span).collect();
-        Self { spans }
+        }
+        merge(&mut changes, &version.changes);
+        self.spans.push(Span {
+            version,
+            holds: true,
+            changes,
+        });
+    }
+
+    fn span_mut(&mut self, number: u32) -> Option<&mut Span> {
+        let mut spans = self.spans.iter_mut();
+        spans.find(|span| span.version.number == number)
     }
 
     /// Returns the timeline of the versions among the lines of definitions.
     #[must_use]
     pub fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
-        Self::new(lines.filter_map(Version::parse).collect())
+        Self::new(lines.filter_map(Version::parse))
     }
 
     /// Returns whether there are no versions.
@@ -233,7 +261,7 @@ impl Timeline {
     /// Returns the rule of an action at an instant, where `RULES` has this one.
     #[must_use]
     pub fn rule(&self, action: &str, at: Instant, configured: Rule) -> Rule {
-        let begun = self.spans.partition_point(|span| span.from <= at);
+        let begun = self.spans.partition_point(|span| span.version.from <= at);
         changed(self.changes(begun.checked_sub(1)), action, configured)
     }
 
@@ -242,7 +270,7 @@ impl Timeline {
     #[must_use]
     pub fn around(&self, version: &Version, action: &str, configured: Rule) -> [Rule; 2] {
         let mut spans = self.spans.iter();
-        let Some(index) = spans.position(|span| span.version == version.number) else {
+        let Some(index) = spans.position(|span| span.version.number == version.number) else {
             let before = self.rule(action, version.from, configured);
             return [before, changed(&version.changes, action, before)];
         };
@@ -264,25 +292,14 @@ fn changed(changes: &[Change], action: &str, mut rule: Rule) -> Rule {
     rule
 }
 
-/// Returns the changes of versions that have begun, without those that a later one takes back: the last one of each field.
-fn merged(versions: &[Version]) -> Vec<Change> {
-    let mut latest_first: Vec<&Version> = versions.iter().collect();
-    // Only a version with a higher number takes one back.
-    latest_first.sort_by_key(|version| Reverse(version.number));
-    let mut taken_back = BTreeSet::new();
-    for version in latest_first {
-        if !taken_back.contains(&version.number) {
-            taken_back.extend(version.takes_back);
-        }
+/// Adds changes in the place of those of the same fields.
+fn merge(changes: &mut Vec<Change>, later: &[Change]) {
+    for change in later {
+        let is_same =
+            |other: &Change| (&other.action, other.field) == (&change.action, change.field);
+        changes.retain(|other| !is_same(other));
+        changes.push(change.clone());
     }
-    let mut changes = BTreeMap::new();
-    for version in versions {
-        if !taken_back.contains(&version.number) {
-            let named = version.changes.iter();
-            changes.extend(named.map(|change| ((&change.action, change.field.name), change)));
-        }
-    }
-    changes.into_values().cloned().collect()
 }
 
 #[cfg(test)]

@@ -57,11 +57,21 @@ impl Publication {
         let rules = rules.ok_or("must be an object of one action or more with their changes");
         let rules = errors.check("/rules", rules.map_err(str::to_owned));
         let mut changes = Vec::new();
-        for (action, fields) in rules.into_iter().flatten() {
-            read_action(action, fields, config, &mut errors, &mut changes);
+        if let Some(rules) = rules {
+            let is_known = |action: &str| config.rules.actions().any(|known| known == action);
+            for action in rules.keys().filter(|action| !is_known(action)) {
+                let pointer = format!("/rules{}", pointer_part(action));
+                errors.check::<()>(&pointer, Err(config.rules.unknown_action()));
+            }
+            for action in config.rules.actions() {
+                if let (Some(fields), Some((_, rule))) =
+                    (rules.get(action), config.rules.dated(action).next())
+                {
+                    let read = read_action((action, *rule), fields, config, &mut errors);
+                    changes.extend(read);
+                }
+            }
         }
-        let order = |change: &Change| FIELDS.iter().position(|field| field == change.field);
-        changes.sort_by(|a, b| (&a.action, order(a)).cmp(&(&b.action, order(b))));
         let publication = || {
             Some(Self {
                 from: from?,
@@ -117,53 +127,51 @@ fn read_from(value: &Value, now: Instant) -> Result<Instant, String> {
     }
 }
 
-/// Parses the changes of an action.
+/// Parses the changes of an action, which has this rule at first.
 fn read_action(
-    action: &str,
+    (action, rule): (&str, Rule),
     fields: &Value,
     config: &Config,
     errors: &mut FieldErrors,
-    changes: &mut Vec<Change>,
-) {
-    let pointer = format!("/rules{}", pointer_part(action));
-    let Some((_, rule)) = config.rules.dated(action).next() else {
-        errors.check::<()>(&pointer, Err(config.rules.unknown_action()));
-        return;
-    };
-    let fields = fields.as_object().filter(|fields| !fields.is_empty());
-    let Some(fields) = fields else {
+) -> Vec<Change> {
+    let (pointer, mut changes) = (format!("/rules{}", pointer_part(action)), Vec::new());
+    let Some(fields) = fields.as_object().filter(|fields| !fields.is_empty()) else {
         let detail = "must be an object of one field or more";
         errors.check::<()>(&pointer, Err(detail.to_owned()));
-        return;
+        return changes;
     };
-    for (name, value) in fields {
-        let change = read_change(name, value, *rule, config).map(|(field, value)| Change {
+    for name in fields.keys().filter(|name| Field::named(name).is_none()) {
+        let names: Vec<&str> = FIELDS.iter().map(|field| field.name).collect();
+        let detail = format!("cannot be published; expected one of {}", names.join(", "));
+        errors.check::<()>(&format!("{pointer}{}", pointer_part(name)), Err(detail));
+    }
+    for field in &FIELDS {
+        let Some(value) = fields.get(field.name) else {
+            continue;
+        };
+        let change = read_value(field, value, rule, config).map(|value| Change {
             action: action.to_owned(),
             field,
             value,
         });
-        let pointer = format!("{pointer}{}", pointer_part(name));
-        changes.extend(errors.check(&pointer, change));
+        changes.extend(errors.check(&format!("{pointer}/{}", field.name), change));
     }
+    changes
 }
 
-/// Parses the change of a field as `RULES` does.
-fn read_change(
-    name: &str,
+/// Parses the value of a field as `RULES` does.
+fn read_value(
+    field: &Field,
     value: &Value,
     rule: Rule,
     config: &Config,
-) -> Result<(&'static Field, Option<u64>), String> {
-    let field = Field::named(name).ok_or_else(|| {
-        let names: Vec<&str> = FIELDS.iter().map(|field| field.name).collect();
-        format!("cannot be published; expected one of {}", names.join(", "))
-    })?;
+) -> Result<Option<u64>, String> {
     if value.is_null() && field.kind != FieldKind::Points {
-        return Ok((field, None));
+        return Ok(None);
     }
-    let changes = Value::Object(Map::from_iter([(name.to_owned(), value.clone())]));
+    let changes = Value::Object(Map::from_iter([(field.name.to_owned(), value.clone())]));
     match parse_rule("", Some(rule), &changes, config.layout) {
-        Ok(rule) => Ok((field, field.value(&rule))),
+        Ok(rule) => Ok(field.value(&rule)),
         // The remedy begins with the name of the field, which is in the pointer.
         Err(Error::Misconfigured(_, remedy)) => {
             let detail = remedy.split_once(' ').map_or("", |(_, detail)| detail);

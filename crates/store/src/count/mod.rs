@@ -68,12 +68,12 @@ pub async fn count_one(
     let (config, activity) = (&deployment.config, &ruled.0);
     let shard = config.shard_of(&activity.user);
     let mut plan = Plan::new(config, &deployment.calendar, now, shard);
-    let items = [(activity, ruled.1)];
-    let (_, rule) = versioned(deployment, items[0]);
+    let item = (activity, ruled.1);
+    let (_, rule) = versioned(deployment, item);
     let (registrations, first) = register(deployment, &[(activity, rule)], now).await?;
     plan.add(0, activity, rule, &registrations);
     plan.set_known_accounts(deployment);
-    apply_one(deployment, plan, &items, first, also, standings).await
+    apply_one(deployment, plan, &[item], first, also, standings).await
 }
 
 /// Adjusts a user's points, or undoes an adjustment.

@@ -1,0 +1,467 @@
+//! `/v1/rules`: versions of the rules that hold from an instant.
+
+use jiff::{Timestamp, ToSpan, Unit};
+use test_support::{SERVICE_KEY, Value, WorkerBuilder, json};
+
+use crate::app::TestApp;
+use crate::bodies::{activity, dated, like, with};
+use crate::client::Client;
+use crate::problem::{Problem, assert_problem, problem};
+
+/// Milliseconds from the publication of a version to the earliest instant from which it may hold.
+const LEAD: i64 = 75_000;
+
+/// Returns the instant some seconds from now, in full seconds.
+fn seconds_ahead(seconds: i64) -> Timestamp {
+    let now = Timestamp::now().round(Unit::Second).expect("an instant");
+    now + seconds.seconds()
+}
+
+fn start() -> TestApp {
+    TestApp::with(configured)
+}
+
+fn configured(worker: WorkerBuilder) -> WorkerBuilder {
+    worker.var("BOARD_MAX_AGE", "0").var(
+        "SERVICE_KEYS",
+        &format!("ops@activity+content+admin:{SERVICE_KEY}"),
+    )
+}
+
+/// Returns a Worker over the data of another one whose clock is some seconds ahead of that one's.
+fn later(app: &TestApp, seconds: i64) -> TestApp {
+    let prefix = app.prefix();
+    TestApp::with(|worker| {
+        configured(worker)
+            .var("PREFIX", prefix)
+            .ahead(seconds * 1000)
+    })
+}
+
+fn publication(rules: Value) -> Value {
+    json!({"rules": rules, "reason": "Likes were too cheap"})
+}
+
+/// Publishes rules from an instant.
+async fn publish(app: &Client, from: Timestamp, rules: Value) -> Value {
+    let body = with(publication(rules), json!({"from": from.to_string()}));
+    let response = app.post("/v1/rules", &body).await;
+    response.assert_status(200);
+    response.body
+}
+
+fn change(action: &str, field: &str, before: impl Into<Value>, after: impl Into<Value>) -> Value {
+    let (before, after) = (before.into(), after.into());
+    json!({"action": action, "field": field, "before": before, "after": after})
+}
+
+async fn versions(app: &Client) -> Vec<Value> {
+    let list = app.read("/v1/rules").await;
+    list["versions"].as_array().expect("versions").clone()
+}
+
+fn conflict(detail: &str) -> Value {
+    Problem::new("rules-conflict", detail).body()
+}
+
+#[tokio::test]
+async fn rules_are_those_of_the_configuration_at_first() {
+    let app = start();
+    let configured = app.read("/healthz").await["configured"]["rules"].clone();
+    let expected = json!({"rules": configured, "locked": false, "versions": []});
+    app.assert_get("/v1/rules", expected).await;
+}
+
+#[tokio::test]
+async fn version_holds_from_its_instant_to_the_millisecond() {
+    let app = start();
+    let from = seconds_ahead(90);
+    publish(&app, from, json!({"like": {"points": 3}})).await;
+    let later = later(&app, 120);
+    let before = (from - 1.millisecond()).to_string();
+    for (target, at, points) in [("a", before, 2), ("b", from.to_string(), 3)] {
+        let counted = later
+            .outcome(dated(like("42", target), at), "counted")
+            .await;
+        assert_eq!(counted["points"], points, "{target}");
+    }
+    let now = app.outcome(like("42", "c"), "counted").await;
+    assert_eq!(now["points"], 2);
+    let now = later.outcome(like("42", "d"), "counted").await;
+    assert_eq!(now["points"], 3);
+}
+
+/// Both Workers have counted before the version exists, so they know other definitions.
+#[tokio::test]
+async fn workers_with_old_definitions_count_by_version() {
+    let app = start();
+    let workers = [later(&app, 120), later(&app, 120)];
+    for (worker, target) in workers.iter().zip(["a", "b"]) {
+        let counted = worker.outcome(like("42", target), "counted").await;
+        assert_eq!(counted["points"], 2);
+    }
+    let from = seconds_ahead(90);
+    publish(&app, from, json!({"like": {"points": 5}})).await;
+    for (worker, index) in workers.iter().zip(0..) {
+        for (millis, points) in [(-1, 2), (0, 5)] {
+            let at = (from + millis.milliseconds()).to_string();
+            let target = format!("{index}{millis}");
+            let counted = worker
+                .outcome(dated(like("42", &target), at), "counted")
+                .await;
+            assert_eq!(counted["points"], points, "{target}");
+        }
+        let mut array = Vec::new();
+        for user in ["1", "2", "3"] {
+            let before = (from - 1.millisecond()).to_string();
+            array.push(dated(like(user, &format!("{index}a")), before));
+            array.push(like(user, &format!("{index}b")));
+        }
+        let response = worker.send_activity(Value::Array(array)).await;
+        response.assert_status(200);
+        let points = response.body["results"].as_array().expect("results").iter();
+        let points: Vec<&Value> = points.map(|result| &result["points"]).collect();
+        assert_eq!(points, [2, 5, 2, 5, 2, 5]);
+    }
+}
+
+#[tokio::test]
+async fn each_field_is_changed_and_caps_are_removed() {
+    let rules = json!({"like": {"daily_cap": 4, "cooldown": 60}});
+    let app = TestApp::with(|worker| configured(worker).json("RULES", rules));
+    let from = seconds_ahead(90);
+    let rules = json!({"like": {"points": 3, "daily_cap": null, "member_cap": null, "cooldown": null},
+        "bookmark": {"cooldown": 10, "received": 0, "member_cap": 7, "daily_cap": 6}});
+    let version = publish(&app, from, rules).await;
+    let expected = json!([
+        change("bookmark", "daily_cap", Value::Null, 6),
+        change("bookmark", "member_cap", 100, 7),
+        change("bookmark", "cooldown", Value::Null, 10),
+        change("bookmark", "received", 2, 0),
+        change("like", "points", 2, 3),
+        change("like", "daily_cap", 4, Value::Null),
+        change("like", "member_cap", 100, Value::Null),
+        change("like", "cooldown", 60, Value::Null),
+    ]);
+    assert_eq!(version["changes"], expected);
+    let prefix = app.prefix();
+    let rules = json!({"like": {"daily_cap": 4, "cooldown": 60}});
+    let later = TestApp::with(|worker| {
+        let worker = configured(worker).var("PREFIX", prefix).ahead(120_000);
+        worker.json("RULES", rules)
+    });
+    for target in ["a", "b", "c"] {
+        later.outcome(like("42", target), "counted").await;
+    }
+    let bookmark = |target| activity("42", "bookmark", target);
+    later.outcome(bookmark("a"), "counted").await;
+    let capped = later.outcome(bookmark("b"), "capped").await;
+    assert_eq!(capped["reason"], "cooldown");
+    let list = later.read("/v1/rules").await;
+    let like = json!({"points": 3, "once": "standing", "undo": true, "by": "user", "received": 2, "own": false});
+    assert_eq!(list["rules"]["like"], like);
+}
+
+#[tokio::test]
+async fn version_without_instant_holds_from_the_earliest_one() {
+    let app = start();
+    let body = publication(json!({"like": {"points": 3}}));
+    let before = Timestamp::now().as_millisecond();
+    let response = app.post("/v1/rules", &body).await;
+    let after = Timestamp::now().as_millisecond();
+    let from = response.body["from"].as_str().expect("an instant");
+    let from: Timestamp = from.parse().expect("an instant");
+    let range = before + LEAD..=after + LEAD + 999;
+    assert!(range.contains(&from.as_millisecond()), "{from}");
+    let expected = json!({
+        "version": 1, "from": from.to_string(), "state": "coming", "changes": [change("like", "points", 2, 3)],
+        "reason": "Likes were too cheap", "public_reason": false,
+        "published_at": response.body["published_at"], "actor": {"key": "ops"},
+    });
+    response.assert(200, expected);
+}
+
+#[tokio::test]
+async fn private_reason_is_for_operators_alone() {
+    let app = start();
+    let from = seconds_ahead(90);
+    publish(&app, from, json!({"like": {"points": 3}})).await;
+    let body = with(
+        publication(json!({"comment": {"points": 4}})),
+        json!({"public_reason": true}),
+    );
+    app.post("/v1/rules", &body).await.assert_status(200);
+    let reasons = |versions: Vec<Value>| {
+        let shown = versions.into_iter();
+        let shown = shown.map(|version| (version["reason"].clone(), version["actor"].clone()));
+        shown.collect::<Vec<_>>()
+    };
+    let reason = json!("Likes were too cheap");
+    let actor = json!({"key": "ops"});
+    let expected = [(reason.clone(), actor.clone()), (reason.clone(), actor)];
+    assert_eq!(reasons(versions(&app).await), expected);
+    let expected = [(reason, Value::Null), (Value::Null, Value::Null)];
+    assert_eq!(reasons(versions(&app.without_key()).await), expected);
+}
+
+#[tokio::test]
+async fn repeated_publication_is_one_version() {
+    let app = start();
+    let from = seconds_ahead(200);
+    for rules in [
+        json!({"like": {"points": 3}}),
+        json!({"like": {"points": 4}}),
+    ] {
+        let first = publish(&app, from, rules.clone()).await;
+        assert_eq!(publish(&app, from, rules).await, first);
+    }
+    assert_eq!(versions(&app).await.len(), 2);
+    let body = publication(json!({"like": {"points": 5}}));
+    for _ in 0..2 {
+        let response = app.post("/v1/rules", &body).await;
+        assert_eq!(response.body["version"], 3);
+    }
+}
+
+#[tokio::test]
+async fn coming_version_is_removed_when_taken_back() {
+    let app = start();
+    let from = seconds_ahead(200);
+    publish(&app, from, json!({"like": {"points": 3}})).await;
+    for _ in 0..2 {
+        let response = app.delete("/v1/rules/1?reason=A+mistake").await;
+        response.assert_status(200);
+        assert_eq!(response.body["state"], "removed");
+    }
+    let later = later(&app, 250);
+    let counted = later.outcome(like("42", "a"), "counted").await;
+    assert_eq!(counted["points"], 2);
+    let next = publish(&app, from, json!({"like": {"points": 4}})).await;
+    assert_eq!(
+        (&next["version"], &next["changes"]),
+        (&json!(2), &json!([change("like", "points", 2, 4)]))
+    );
+    let counted = later.outcome(like("42", "b"), "counted").await;
+    assert_eq!(counted["points"], 4);
+}
+
+/// The third version changes another field, and holds on.
+#[tokio::test]
+async fn version_in_force_is_taken_back_by_a_new_one() {
+    let app = start();
+    publish(&app, seconds_ahead(80), json!({"like": {"points": 3}})).await;
+    publish(
+        &app,
+        seconds_ahead(81),
+        json!({"like": {"points": 9}, "comment": {"points": 7}}),
+    )
+    .await;
+    publish(
+        &app,
+        seconds_ahead(82),
+        json!({"comment": {"daily_cap": 50}}),
+    )
+    .await;
+    let second = later(&app, 120);
+    let counted = second.outcome(like("42", "a"), "counted").await;
+    assert_eq!(counted["points"], 9);
+    for _ in 0..2 {
+        let response = second
+            .delete("/v1/rules/2?reason=A+mistake&public_reason=true")
+            .await;
+        response.assert_status(200);
+        let version = &response.body;
+        assert_eq!(
+            (&version["version"], &version["takes_back"]),
+            (&json!(4), &json!(2))
+        );
+        let expected = json!([
+            change("comment", "points", 7, 3),
+            change("like", "points", 9, 3)
+        ]);
+        assert_eq!(version["changes"], expected);
+    }
+    let counted = second.outcome(like("42", "b"), "counted").await;
+    assert_eq!(counted["points"], 9, "not yet");
+    let third = later(&app, 240);
+    let counted = third.outcome(like("42", "c"), "counted").await;
+    assert_eq!(counted["points"], 3);
+    let list = third.read("/v1/rules").await;
+    assert_eq!(list["rules"]["comment"]["points"], 3);
+    assert_eq!(list["rules"]["comment"]["daily_cap"], 50);
+    let states = versions(&third).await;
+    let states: Vec<&Value> = states.iter().map(|version| &version["state"]).collect();
+    assert_eq!(states, ["in-force", "in-force", "taken-back", "in-force"]);
+    let missing = problem("not-found", "There is no version 9 of the rules.");
+    third
+        .delete("/v1/rules/9?reason=x")
+        .await
+        .assert(404, missing);
+}
+
+#[tokio::test]
+async fn taken_back_take_back_restores_the_version() {
+    let app = start();
+    publish(&app, seconds_ahead(80), json!({"like": {"points": 3}})).await;
+    let second = later(&app, 120);
+    second
+        .delete("/v1/rules/1?reason=x")
+        .await
+        .assert_status(200);
+    let third = later(&app, 240);
+    let counted = third.outcome(like("42", "a"), "counted").await;
+    assert_eq!(counted["points"], 2);
+    let response = third.delete("/v1/rules/2?reason=x").await;
+    assert_eq!(
+        response.body["changes"],
+        json!([change("like", "points", 2, 3)])
+    );
+    let counted = later(&app, 400).outcome(like("42", "b"), "counted").await;
+    assert_eq!(counted["points"], 3);
+}
+
+#[tokio::test]
+async fn invalid_publications_are_refused() {
+    let app = start();
+    let from = "must be 75 seconds to 366 days ahead; without it, the rules hold from the earliest instant";
+    let instant = "must be an RFC 3339 date and time with an offset such as 2026-11-20T08:00:00Z";
+    let fields =
+        "cannot be published; expected one of points, daily_cap, member_cap, cooldown, received";
+    let actions = "must be one of bookmark, comment, follow, like, publish, visit";
+    for (change, pointer, detail) in [
+        (json!({"from": seconds_ahead(60).to_string()}), "from", from),
+        (
+            json!({"from": seconds_ahead(-60).to_string()}),
+            "from",
+            from,
+        ),
+        (json!({"from": "2030-01-01"}), "from", instant),
+        (json!({"from": "2900-01-01T00:00:00Z"}), "from", from),
+        (
+            json!({"rules": {}}),
+            "rules",
+            "must be an object of one action or more with their changes",
+        ),
+        (
+            json!({"rules": {"sing": {"points": 1}}}),
+            "rules/sing",
+            actions,
+        ),
+        (
+            json!({"rules": {"like": {}}}),
+            "rules/like",
+            "must be an object of one field or more",
+        ),
+        (
+            json!({"rules": {"like": 3}}),
+            "rules/like",
+            "must be an object of one field or more",
+        ),
+        (
+            json!({"rules": {"like": {"once": "day"}}}),
+            "rules/like/once",
+            fields,
+        ),
+        (
+            json!({"rules": {"like": {"points": 0}}}),
+            "rules/like/points",
+            "must be above 0 and at most 8388607",
+        ),
+        (
+            json!({"rules": {"like": {"points": null}}}),
+            "rules/like/points",
+            "must be a number",
+        ),
+        (
+            json!({"rules": {"like": {"points": 0.5}}}),
+            "rules/like/points",
+            "is finer than POINT_DECIMALS = 0 allows",
+        ),
+        (
+            json!({"rules": {"like": {"cooldown": 0}}}),
+            "rules/like/cooldown",
+            "must be whole seconds, 1 to 31536000",
+        ),
+        (
+            json!({"rules": {"like": {"received": -1}}}),
+            "rules/like/received",
+            "must be 0 or more and at most 8388607",
+        ),
+        (
+            json!({"reason": ""}),
+            "reason",
+            "must be 1 to 500 characters",
+        ),
+        (
+            json!({"public_reason": 1}),
+            "public_reason",
+            "must be true or false",
+        ),
+        (
+            json!({"note": 1}),
+            "note",
+            "is unknown; expected one of from, rules, reason, public_reason",
+        ),
+    ] {
+        let body = with(publication(json!({"like": {"points": 3}})), change);
+        let expected = Problem::with_error("invalid-request", pointer, detail).body();
+        app.post("/v1/rules", &body).await.assert(400, expected);
+    }
+    let refused = app.delete("/v1/rules/a?reason=x").await;
+    assert_problem(&refused, "invalid-request");
+    let refused = app.delete("/v1/rules/1").await;
+    assert_problem(&refused, "invalid-request");
+    assert_eq!(versions(&app).await, [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn locked_rules_are_not_published() {
+    let app = TestApp::with(|worker| configured(worker).json("RULES_LOCKED", json!(true)));
+    let detail = "RULES_LOCKED is true: the rules of this deployment change only in RULES.";
+    let body = publication(json!({"like": {"points": 3}}));
+    app.post("/v1/rules", &body)
+        .await
+        .assert(409, conflict(detail));
+    let refused = app.delete("/v1/rules/1?reason=x").await;
+    refused.assert(409, conflict(detail));
+    assert_eq!(app.read("/v1/rules").await["locked"], true);
+}
+
+/// Points that others receive only by a version: the receivers were not read before.
+#[tokio::test]
+async fn version_lets_targets_receive_points() {
+    for shards in [1, 4] {
+        let rules = json!({"like": {"received": 0}, "wave": {"points": 1, "received": 0}});
+        let with_content = |worker: WorkerBuilder| {
+            let worker = configured(worker).var("CONTENT_PERIODS", "all");
+            worker
+                .json("SHARDS", json!(shards))
+                .json("RULES", rules.clone())
+        };
+        let app = TestApp::with(with_content);
+        let prefix = app.prefix();
+        let later = TestApp::with(|worker| {
+            with_content(worker)
+                .var("PREFIX", prefix)
+                .ahead(120_000)
+                .cron()
+        });
+        let registration = json!({"author": "ada", "title": "Post"});
+        app.put("/v1/targets/post", &registration)
+            .await
+            .assert_status(200);
+        // The Worker learns the definitions by its first call after the publication, which is this one's second attempt.
+        later
+            .outcome(activity("42", "wave", "post"), "counted")
+            .await;
+        let rules = json!({"like": {"received": 4}, "wave": {"received": 7}});
+        publish(&app, seconds_ahead(80), rules).await;
+        let array = json!([like("43", "post"), activity("44", "wave", "post")]);
+        later.send_activity(array).await.assert_status(200);
+        later.minute().await;
+        let board = later.read("/v1/content/all").await;
+        assert_eq!(board["entries"][0]["score"], 11, "{shards} shards");
+        let authors = later.read("/v1/authors/all").await;
+        assert_eq!(authors["entries"][0]["score"], 11, "{shards} shards");
+    }
+}
