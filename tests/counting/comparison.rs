@@ -6,7 +6,7 @@ use activity_rank_store::scripts::ALL;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::reference::{
-    BoardId, Calendar, Content, Event, InstantRange, Model, Outcome, Rule, Store, Target,
+    BoardId, Calendar, Content, Event, InstantRange, Model, Outcome, Rule, Store, Target, Version,
     board_key, content_board_key, event_board, now, rfc3339,
 };
 use test_support::{
@@ -15,6 +15,10 @@ use test_support::{
 
 /// The maximum difference between the clock readings of test and Worker, in milliseconds.
 pub const SLACK: i64 = 20;
+
+/// Milliseconds by which the clock of the Worker that publishes rules is behind: it publishes them from instants that have
+/// passed already, so the test need not wait.
+pub const LAG: i64 = 100_000;
 
 /// The configuration of a service.
 pub struct Setup {
@@ -32,6 +36,8 @@ pub struct Setup {
     pub journal: bool,
     /// Whether each user has accounts, which send half of the requests.
     pub accounts: bool,
+    /// Whether versions of the rules are published.
+    pub versions: bool,
 }
 
 impl Setup {
@@ -51,6 +57,7 @@ impl Setup {
             events: false,
             journal: false,
             accounts: false,
+            versions: false,
         }
     }
 
@@ -117,6 +124,8 @@ pub struct Comparison {
     pub outcome_counts: BTreeMap<&'static str, usize>,
     decimals: u32,
     service: Service,
+    /// A Worker that publishes versions of the rules, [`LAG`] behind.
+    publisher: Option<Worker>,
     /// The accounts that are joined, if users have accounts.
     joined: Option<BTreeSet<String>>,
     steps: usize,
@@ -166,6 +175,10 @@ impl Comparison {
             .var("JWT_SECRET", SECRET)
             .var("CONTENT_PERIODS", &setup.content_periods.join(","))
             .var("SETTLE_MINUTES", "0");
+        let publisher = setup.versions.then(|| {
+            let builder = builder.clone().ahead(-LAG);
+            builder.start()
+        });
         let worker = Service::start(builder, setup.journal);
         let mut model = setup.model();
         model.max_points = (1 << (53 - setup.order_bits)) - 1;
@@ -189,6 +202,7 @@ impl Comparison {
             outcome_counts: BTreeMap::new(),
             decimals: setup.decimals,
             service: worker,
+            publisher,
             joined: setup.accounts.then(BTreeSet::new),
             steps: 0,
         }
@@ -211,6 +225,8 @@ impl Comparison {
             }
             Request::Event(id, event) => return self.change_event(id, event.as_ref()).await,
             Request::Recount(id, event, preview) => return self.recount(id, event, *preview).await,
+            Request::Publish(version) => return self.publish(version).await,
+            Request::TakeBack(number) => return self.take_back(*number).await,
             Request::One(_) | Request::Array(_) | Request::ByMember(..) => {}
         }
         let senders = self.senders(request).await;
@@ -377,6 +393,62 @@ impl Comparison {
             body["actions"] = points.collect();
         }
         body
+    }
+
+    async fn publish(&mut self, version: &Version) -> Result<(), String> {
+        self.avoid_boundaries().await;
+        let mut rules = json!({});
+        for (action, field, value) in &version.changes {
+            rules[action][field] = match *field {
+                "cooldown" => json!(value),
+                _ => value.map_or(Value::Null, |steps| self.points(steps as i64)),
+            };
+        }
+        let from = rfc3339(version.from);
+        let body = json!({ "from": from, "rules": rules, "reason": "A test" });
+        let publisher = self.publisher.as_ref().expect("a publisher").api();
+        let response = publisher.post("/v1/rules", &body).await;
+        if response.status != 200 {
+            return Err(format!("{body}: {} {}", response.status, response.text));
+        }
+        self.record_version(&response.body, version.changes.clone());
+        Ok(())
+    }
+
+    async fn take_back(&mut self, number: u64) -> Result<(), String> {
+        self.avoid_boundaries().await;
+        let publisher = self.publisher.as_ref().expect("a publisher").api();
+        let path = format!("/v1/rules/{number}?reason=A+test");
+        let response = publisher.delete(&path).await;
+        if response.status != 200 {
+            return Err(format!("{path}: {} {}", response.status, response.text));
+        }
+        let outcome = match response.body["state"].as_str() {
+            Some("removed") => {
+                self.model.versions.remove(&number);
+                "removed-version"
+            }
+            _ => {
+                self.record_version(&response.body, Vec::new());
+                "taken-back-version"
+            }
+        };
+        *self.outcome_counts.entry(outcome).or_default() += 1;
+        Ok(())
+    }
+
+    /// Records a version in the model, unless an earlier request has published it.
+    fn record_version(&mut self, view: &Value, changes: Vec<(String, &'static str, Option<u64>)>) {
+        let from = view["from"].as_str().expect("an instant");
+        let from = from.parse::<jiff::Timestamp>().expect("an instant");
+        let version = Version {
+            from: from.as_millisecond(),
+            takes_back: view["takes_back"].as_u64(),
+            changes,
+        };
+        let number = view["version"].as_u64().expect("a number");
+        self.model.versions.entry(number).or_insert(version);
+        *self.outcome_counts.entry("version").or_default() += 1;
     }
 
     async fn recount(&mut self, id: &str, event: &Event, preview: bool) -> Result<(), String> {
@@ -660,7 +732,9 @@ impl Comparison {
         let calendar = &self.model.calendar;
         let later: Vec<i64> = later_rules(&self.model).collect();
         let events = self.model.events.values();
-        let boundaries: Vec<i64> = events.flat_map(|event| [event.from, event.to]).collect();
+        let boundaries = events.flat_map(|event| [event.from, event.to]);
+        let versions = self.model.versions.values().map(|version| version.from);
+        let boundaries: Vec<i64> = boundaries.chain(versions).collect();
         let undone = self.model.undone.values();
         let undone: Vec<i64> = undone
             .filter(|at| at.first == at.last)

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 pub use test_support::reference::Activity;
-use test_support::reference::{Calendar, Event, InstantRange, Model, rfc3339};
+use test_support::reference::{Calendar, Event, InstantRange, Model, Version, rfc3339};
 use test_support::{Value, json};
 
 const SECOND: i64 = 1_000;
@@ -76,6 +76,10 @@ pub enum Request {
     Event(String, Option<Event>),
     /// Counts an event again, perhaps after a preview.
     Recount(String, Event, bool),
+    /// Publishes a version of the rules.
+    Publish(Version),
+    /// Takes a version of the rules back.
+    TakeBack(u64),
 }
 
 /// A change of a target.
@@ -97,6 +101,7 @@ impl Request {
             Self::Array(items) | Self::ByMember(_, items) => items,
             Self::Erase(_) | Self::Moderate(..) | Self::Adjust(..) => &[],
             Self::Target(..) | Self::Standings(_) | Self::Event(..) | Self::Recount(..) => &[],
+            Self::Publish(_) | Self::TakeBack(_) => &[],
         }
     }
 
@@ -110,6 +115,8 @@ impl Request {
             Self::Recount(id, event, preview) => {
                 json!({ "recount": id, "definition": format!("{event:?}"), "preview": preview })
             }
+            Self::Publish(version) => json!({ "publish": format!("{version:?}") }),
+            Self::TakeBack(number) => json!({ "take back": number }),
             Self::Moderate(user, hidden, frozen) => {
                 json!({ "moderate": user, "hidden": hidden, "frozen": frozen })
             }
@@ -143,6 +150,8 @@ pub struct Generator {
     sent: Vec<Activity>,
     /// Whether it defines events.
     pub with_events: bool,
+    /// Whether it publishes versions of the rules.
+    pub with_versions: bool,
 }
 
 impl Generator {
@@ -156,6 +165,7 @@ impl Generator {
             actions,
             sent: Vec::new(),
             with_events: false,
+            with_versions: false,
         }
     }
 
@@ -173,6 +183,9 @@ impl Generator {
         }
         if self.with_events && self.random.u8(..80) == 0 {
             return self.event(model, now);
+        }
+        if self.with_versions && self.random.u8(..40) == 0 {
+            return self.version(model, now);
         }
         if self.random.u8(..60) == 0 {
             let (hidden, frozen) = (self.random.bool(), self.random.u8(..4) == 0);
@@ -197,6 +210,46 @@ impl Generator {
         Request::Array(match &model.content {
             Some(_) => without_races(items),
             None => items,
+        })
+    }
+
+    /// Returns a new version of the rules, mostly from an instant that has passed: see [`crate::comparison::LAG`].
+    fn version(&mut self, model: &Model, now: i64) -> Request {
+        let random = &mut self.random;
+        let last = model.versions.keys().last();
+        if let Some(last) = last
+            && random.u8(..4) == 0
+        {
+            return Request::TakeBack(random.u64(1..=*last));
+        }
+        let from = match random.u8(..4) {
+            0 => now + random.i64(5 * SECOND..20 * SECOND),
+            _ => now - random.i64(2 * SECOND..20 * SECOND),
+        };
+        let mut changes = Vec::new();
+        for action in &self.actions {
+            if random.u8(..3) > 0 {
+                continue;
+            }
+            for field in ["points", "daily_cap", "member_cap", "cooldown", "received"] {
+                let value = match (field, random.u8(..4)) {
+                    (_, 0..2) => continue,
+                    ("points", _) => Some(random.u64(1..6)),
+                    ("received", _) => Some(random.u64(..4)),
+                    (_, 2) => None,
+                    ("cooldown", _) => Some(3600),
+                    (_, _) => Some(random.u64(4..30)),
+                };
+                changes.push((action.clone(), field, value));
+            }
+        }
+        if changes.is_empty() {
+            changes.push(("like".to_owned(), "points", Some(random.u64(1..6))));
+        }
+        Request::Publish(Version {
+            from,
+            takes_back: None,
+            changes,
         })
     }
 
@@ -509,6 +562,15 @@ impl Generator {
                 let ahead = now + random.i64(10 * SECOND..50 * SECOND);
                 let calendar = &model.calendar;
                 (calendar.date(ahead) == calendar.date(now)).then_some(ahead)
+            }
+            // The beginning of a version of the rules.
+            7 if self.with_versions && !model.versions.is_empty() => {
+                let version = random.usize(..model.versions.len());
+                let version = model.versions.values().nth(version)?;
+                let at = version.from + random.i64(-1..2);
+                let is_soon = at < now + 50 * SECOND && (at - now).abs() > 5 * SECOND;
+                let calendar = &model.calendar;
+                (is_soon && calendar.date(at) == calendar.date(now)).then_some(at)
             }
             // A boundary of an event, also ahead.
             7 if !model.events.is_empty() => {

@@ -5,6 +5,7 @@ mod export;
 mod moderation;
 mod rebuild;
 mod recount;
+mod rules;
 mod store;
 mod token;
 
@@ -19,6 +20,7 @@ pub use export::ExportArgs;
 pub use moderation::{AdjustArgs, EraseArgs, ModerateArgs};
 pub use rebuild::{RebuildArgs, ReplayArgs, VerifyArgs};
 pub use recount::RecountArgs;
+pub use rules::{PublishArgs, ReasonArgs, RulesArgs, RulesCommand};
 pub use store::{OptionalStoreArgs, StoreArgs};
 pub use token::TokenArgs;
 
@@ -44,7 +46,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Boards and members",
         &["top", "standing", "me", "friends", "why", "stats"],
     ),
-    ("Moderation", &["moderate", "adjust", "accounts", "erase"]),
+    (
+        "Moderation",
+        &["moderate", "adjust", "accounts", "rules", "erase"],
+    ),
     ("Data", &["export", "verify", "rebuild", "recount"]),
     ("Tools", &["token", "completions", "man", "help"]),
 ];
@@ -113,6 +118,8 @@ pub enum Command {
     Adjust(AdjustArgs),
     /// Make users accounts of a member, or take that back
     Accounts(AccountsArgs),
+    /// Print the rules, publish changes from an instant, or take them back
+    Rules(RulesArgs),
     /// Erase a user everywhere
     Erase(EraseArgs),
     /// Check a deployment from outside, and print what to do

@@ -12,6 +12,7 @@
 //! - [`stats`] prints the numbers of the site.
 //! - [`moderation`] hides, freezes and erases users and adjusts their points.
 //! - [`accounts`] makes users accounts of a member.
+//! - [`rules`] prints, publishes and takes back versions of the rules.
 //! - [`board`] reads board responses and formats them as tables.
 //! - [`doctor`] checks a deployment.
 //! - [`manual`] prints completions and the man page.
@@ -40,6 +41,7 @@ pub mod board;
 pub mod friends;
 pub mod me;
 pub mod moderation;
+pub mod rules;
 pub mod standing;
 pub mod stats;
 pub mod top;
@@ -88,6 +90,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Moderate(args) => moderation::moderate(service, args).await,
         Command::Adjust(args) => moderation::adjust(service, args).await,
         Command::Accounts(args) => accounts::run(service, args).await,
+        Command::Rules(args) => rules::run(service, args).await,
         Command::Erase(args) => moderation::erase(service, args).await,
         Command::Doctor(args) => doctor::run(service, args).await,
         Command::Completions(args) => manual::completions(args),

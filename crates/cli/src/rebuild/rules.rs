@@ -97,13 +97,7 @@ pub fn defaults(settings: &Settings) -> Result<Rules, Failure> {
 
 /// Returns the value of `RULES` in a text: the variable of a wrangler.toml, or the whole text.
 fn find_rules(text: &str, environment: Option<&str>) -> Result<Value, String> {
-    let table = match text.trim_start().starts_with('{') {
-        true => serde_json::from_str(text).map_err(|error| error.to_string())?,
-        false => {
-            let table: toml::Table = toml::from_str(text).map_err(|error| error.to_string())?;
-            to_json(toml::Value::Table(table))
-        }
-    };
+    let table = read_table(text)?;
     let deployment = match environment {
         Some(name) => {
             let environment = table.get("env").and_then(|all| all.get(name));
@@ -117,6 +111,19 @@ fn find_rules(text: &str, environment: Option<&str>) -> Result<Value, String> {
     }
     let rules = vars.and_then(|vars| vars.get(RULES)).cloned();
     rules.ok_or_else(|| "has no [vars.RULES]".to_owned())
+}
+
+/// Returns a text of JSON or TOML as JSON.
+///
+/// # Errors
+///
+/// Why it is neither.
+pub fn read_table(text: &str) -> Result<Value, String> {
+    if text.trim_start().starts_with('{') {
+        return serde_json::from_str(text).map_err(|error| error.to_string());
+    }
+    let table: toml::Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    Ok(to_json(toml::Value::Table(table)))
 }
 
 /// Converts TOML to JSON. A date of TOML becomes a text.

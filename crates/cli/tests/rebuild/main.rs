@@ -31,6 +31,7 @@ mod refused_writes;
 mod rejections;
 
 mod responses;
+mod rules;
 #[path = "../run/mod.rs"]
 mod run;
 mod shards;

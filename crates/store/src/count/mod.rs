@@ -25,11 +25,12 @@ use crate::keys::Keys;
 use crate::redis::{Command, Reply};
 use crate::targets::{self, Registration};
 use activity_rank_core::activity::{
-    Counted, EventStandingView, Outcome, RuledActivity, StandingView,
+    Activity, Counted, EventStandingView, Outcome, RuledActivity, StandingView,
 };
 use activity_rank_core::actor::Actor;
 use activity_rank_core::board::{BoardKind, board_name, event_board_name};
 use activity_rank_core::calendar::{Date, Instant};
+use activity_rank_core::config::Rule;
 use activity_rank_core::error::Error;
 use activity_rank_core::moderation::Adjustment;
 use activity_rank_core::object::Object;
@@ -268,34 +269,44 @@ async fn register(
     }
     ids.sort_unstable();
     ids.dedup();
-    let mut targets = Vec::new();
     if all.is_empty() {
-        let named: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let read = targets::read_registrations(deployment, &named).await?;
-        targets.extend(ids.into_iter().zip(read));
-    } else {
-        let is_named = |id: &String| named.iter().any(|(named, ..)| named == id);
-        let read = ids
-            .iter()
-            .filter(|id| !is_named(id))
-            .map(|id| Registration {
-                id,
-                author: None,
-                shown: String::new(),
-                at: now,
-                is_author_erased: false,
-            });
-        all.extend(read);
-        targets::find_erased_authors(deployment, &mut all, now).await?;
-        let stored = targets::register(deployment, &all, now).await?;
-        let names = all.iter().map(|registration| registration.id.to_owned());
-        targets.extend(names.zip(stored));
+        let registrations = Box::pin(read_receivers(deployment, ids, users)).await?;
+        return Ok((registrations, Vec::new()));
     }
+    let is_named = |id: &String| named.iter().any(|(named, ..)| named == id);
+    let read = ids
+        .iter()
+        .filter(|id| !is_named(id))
+        .map(|id| Registration {
+            id,
+            author: None,
+            shown: String::new(),
+            at: now,
+            is_author_erased: false,
+        });
+    all.extend(read);
+    targets::find_erased_authors(deployment, &mut all, now).await?;
+    let stored = targets::register(deployment, &all, now).await?;
+    let names = all.iter().map(|registration| registration.id.to_owned());
     let registrations = Registrations {
-        targets,
+        targets: names.zip(stored).collect(),
         unknown: without_known(deployment, users).await?,
     };
     Ok((registrations, Vec::new()))
+}
+
+/// Reads what is known of targets and of followed users, who may lie on any shard.
+async fn read_receivers(
+    deployment: &Deployment,
+    ids: Vec<String>,
+    users: Vec<(String, Date)>,
+) -> Result<Registrations, Error> {
+    let named: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let read = targets::read_registrations(deployment, &named).await?;
+    Ok(Registrations {
+        targets: ids.into_iter().zip(read).collect(),
+        unknown: without_known(deployment, users).await?,
+    })
 }
 
 /// Returns the users who have neither a profile nor points in the longest periods that contain the day.
@@ -434,23 +445,27 @@ async fn apply_versions(
         unread
     };
     let unread = apply(plans);
-    let Some(now) = plans
-        .first()
-        .map(|plan| plan.now)
-        .filter(|_| !unread.is_empty())
-    else {
+    if unread.is_empty() {
         return Ok(());
-    };
-    // Another shard may have the target.
-    let received = unread.into_iter().filter_map(|item| {
-        let (_, rule) = versioned(deployment, *items.get(item)?);
-        Some((item, (items.get(item)?.0, rule)))
+    }
+    let unread = unread.iter().filter_map(|item| {
+        let (activity, rule) = versioned(deployment, *items.get(*item)?);
+        Some((*item, activity, rule))
     });
-    let received: Vec<(usize, Ruled<'_>)> = received.collect();
-    let ruled: Vec<Ruled<'_>> = received.iter().map(|(_, ruled)| *ruled).collect();
-    let (registrations, _) = Box::pin(register(deployment, &ruled, now)).await?;
+    let unread: Vec<(usize, &Activity, Rule)> = unread.collect();
+    let (mut ids, mut users) = (Vec::new(), Vec::new());
+    for (_, activity, rule) in &unread {
+        match plan::receiver(&deployment.config, activity, *rule) {
+            Receiver::Target { id, .. } => ids.push(id),
+            Receiver::User { id, .. } => {
+                users.push((id, deployment.calendar.date_at(activity.at)));
+            }
+            Receiver::None | Receiver::Recorded(_) => {}
+        }
+    }
+    let registrations = Box::pin(read_receivers(deployment, ids, users)).await?;
     for plan in plans.iter_mut() {
-        for (item, (activity, rule)) in &received {
+        for (item, activity, rule) in &unread {
             plan.set_receiver(*item, activity, *rule, &registrations);
         }
     }

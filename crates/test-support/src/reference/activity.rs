@@ -206,3 +206,34 @@ impl InstantRange {
         (self.first..=self.last).contains(&at)
     }
 }
+
+/// A published version of the rules.
+#[derive(Clone, Debug, Default)]
+pub struct Version {
+    /// The instant from which it holds, Unix ms.
+    pub from: i64,
+    /// The number of the version that it ends.
+    pub takes_back: Option<u64>,
+    /// Its changes: action, field, and value in smallest steps or seconds, or none for no cap.
+    pub changes: Vec<(String, &'static str, Option<u64>)>,
+}
+
+impl Version {
+    /// Changes a rule of an action.
+    ///
+    /// # Panics
+    ///
+    /// Panics for an unknown field.
+    pub fn change(&self, action: &str, rule: &mut Rule) {
+        for (_, field, value) in self.changes.iter().filter(|(of, ..)| of == action) {
+            match *field {
+                "points" => rule.points = value.expect("points"),
+                "daily_cap" => rule.daily_cap = *value,
+                "member_cap" => rule.member_cap = *value,
+                "cooldown" => rule.cooldown = value.map(|seconds| seconds as i64 * 1000),
+                "received" => rule.received = value.expect("points"),
+                other => panic!("unknown field {other}"),
+            }
+        }
+    }
+}

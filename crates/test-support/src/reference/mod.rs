@@ -8,7 +8,7 @@ mod event;
 mod model;
 mod store;
 
-pub use activity::{Activity, DedupKey, InstantRange, Rule};
+pub use activity::{Activity, DedupKey, InstantRange, Rule, Version};
 pub use calendar::{Calendar, PERIODS, bounds, noon_zone, now, period_id, rfc3339};
 pub use content::{
     Content, ContentBoard, ContentBoardId, Received, Subject, Target, content_board_key,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 
-use super::activity::{Activity, DedupKey, InstantRange, Rule};
+use super::activity::{Activity, DedupKey, InstantRange, Rule, Version};
 use super::calendar::{Calendar, PERIODS, period_id};
 use super::content::{Content, Received};
 use super::event::{Event, PointChange};
@@ -91,6 +91,8 @@ pub struct Model {
     pub rules: BTreeMap<String, Rule>,
     /// Later rules by action, and the instant from which each applies in Unix milliseconds, ascending.
     pub later_rules: BTreeMap<String, Vec<(i64, Rule)>>,
+    /// The published versions of the rules by number, without those that were removed before they held.
+    pub versions: BTreeMap<u64, Version>,
     /// All boards with at least one change.
     pub boards: BTreeMap<BoardId, Board>,
     /// Active records.
@@ -134,6 +136,7 @@ impl Model {
             max_points: (1 << 23) - 1,
             rules,
             later_rules: BTreeMap::new(),
+            versions: BTreeMap::new(),
             boards: BTreeMap::new(),
             active: BTreeMap::new(),
             undone: BTreeMap::new(),
@@ -230,7 +233,7 @@ impl Model {
     /// Applies one activity.
     pub fn apply(&mut self, activity: &Activity, now: InstantRange) -> Outcome {
         let rule = match self.find_rule(activity, now) {
-            Ok(rule) => rule.clone(),
+            Ok(rule) => rule,
             Err(refusal) => return Outcome::Refused(refusal),
         };
         match activity.undo {
@@ -246,7 +249,7 @@ impl Model {
     /// # Errors
     ///
     /// Why the Worker refuses the activity before it calls the store.
-    pub fn find_rule(&self, activity: &Activity, now: InstantRange) -> Result<&Rule, &'static str> {
+    pub fn find_rule(&self, activity: &Activity, now: InstantRange) -> Result<Rule, &'static str> {
         let at = activity.at.map_or(now, InstantRange::exact);
         let rule = self.rule(&activity.action, at).ok_or("unknown-action")?;
         match activity.undo {
@@ -285,14 +288,32 @@ impl Model {
     }
 
     /// Returns the rule of an action at an instant.
-    fn rule(&self, action: &str, at: InstantRange) -> Option<&Rule> {
+    fn rule(&self, action: &str, at: InstantRange) -> Option<Rule> {
         let mut current = self.rules.get(action)?;
         for (from, rule) in self.later_rules.get(action).into_iter().flatten() {
             if !at.is_before(InstantRange::exact(*from)) {
                 current = rule;
             }
         }
-        Some(current)
+        let mut rule = current.clone();
+        let mut versions: Vec<_> = self.versions.iter().collect();
+        versions.sort_by_key(|(number, version)| (version.from, **number));
+        for (number, version) in versions {
+            if self.holds(*number, at) {
+                version.change(action, &mut rule);
+            }
+        }
+        Some(rule)
+    }
+
+    /// Returns whether a version of the rules holds at an instant: it has begun, and no other one that holds ends it.
+    fn holds(&self, number: u64, at: InstantRange) -> bool {
+        let has_begun = !at.is_before(InstantRange::exact(self.versions[&number].from));
+        let mut others = self.versions.iter();
+        has_begun
+            && !others.any(|(other, version)| {
+                version.takes_back == Some(number) && self.holds(*other, at)
+            })
     }
 
     fn count(&mut self, activity: &Activity, rule: &Rule, now: InstantRange) -> Outcome {
