@@ -67,7 +67,7 @@ const READS: [&str; 40] = [
 ];
 
 /// Boards and lists of all members.
-const LISTS: [&str; 20] = [
+const LISTS: [&str; 21] = [
     "/v1/achievements",
     "/v1/ranking/day?movement=true",
     "/v1/ranking/all?group=eu",
@@ -80,6 +80,7 @@ const LISTS: [&str; 20] = [
     "/v1/content/all/targets/of-shown?around=25",
     "/v1/content/hot",
     "/v1/events",
+    "/v1/rules",
     "/v1/events/cup",
     "/v1/events/cup/ranking",
     "/v1/events/cup/ranking/users/shown?around=25",

@@ -38,6 +38,7 @@ fn routes() -> Vec<(&'static [Scope], Method, &'static str, Value)> {
     let (state, adjustments) = ("/v1/users/42/moderation", "/v1/users/42/adjustments");
     let (from, to) = ("9000-01-01T00:00:00Z", "9000-01-02T00:00:00Z");
     let event = json!({"title": "Hackathon", "from": from, "to": to});
+    let rules = json!({"rules": {"like": {"points": 3}}, "reason": "A test"});
     let adjustment = json!({"id": "1", "points": 5, "reason": "A test"});
     vec![
         (
@@ -74,6 +75,7 @@ fn routes() -> Vec<(&'static [Scope], Method, &'static str, Value)> {
         (&[Scope::Admin], Method::DELETE, "/v1/users/42", Value::Null),
         (&[Scope::Admin], Method::PUT, "/v1/events/e", event),
         (&[Scope::Admin], Method::DELETE, "/v1/events/e", Value::Null),
+        (&[Scope::Admin], Method::POST, "/v1/rules", rules),
     ]
 }
 

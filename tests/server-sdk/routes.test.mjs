@@ -74,6 +74,13 @@ const CALLS = [
   ['compareEventStandings', { event: 'hackathon', ids: ['42'] }, { entries: [{ position: null }] }],
   ['recountEvent', { event: 'hackathon', body: {} }, { event: { id: 'hackathon' } }],
   ['deleteEvent', { event: 'hackathon' }, undefined],
+  ['getRules', {}, { locked: false, rules: { like: { points: 2 } } }],
+  [
+    'publishRules',
+    { body: { rules: { like: { points: 3 } }, reason: 'A test' } },
+    { version: 1, state: 'coming', changes: [{ action: 'like', field: 'points', after: 3 }] },
+  ],
+  ['takeBackRules', { version: 1, reason: 'A test' }, { version: 1 }],
   ['getContentBoard', { period: 'day' }, { entries: [{ score: 2, target: { id: 'posts/7' }, author: { id: '9' } }] }],
   ['getHotTargets', {}, { entries: [{ target: { id: 'posts/7' } }] }],
   ['watchContentBoard', { period: 'day' }, { entries: [{ score: 2, target: { id: 'posts/7' } }] }],

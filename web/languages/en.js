@@ -234,6 +234,15 @@ export const pages = {
     pair_cap: (points, p) => `at most ${p} point${s(points)} a day to one member`,
     received: (_points, p) => `the author receives ${p}`,
     service: 'counted by the site',
+    changed: 'Changes',
+    fields: {
+      points: 'points',
+      daily_cap: 'most points a day',
+      member_cap: 'most points a day from members',
+      cooldown: 'seconds between two',
+      received: 'points for the author',
+    },
+    no_limit: 'no limit',
   },
 
   // The signed-in member

@@ -212,6 +212,15 @@ export const pages = {
     pair_cap: (_points, p) => `每天最多给同一成员 ${p} 分`,
     received: (_points, p) => `作者获得 ${p} 分`,
     service: '由网站计入',
+    changed: '规则变更',
+    fields: {
+      points: '积分',
+      daily_cap: '每天最多积分',
+      member_cap: '成员每天最多积分',
+      cooldown: '间隔秒数',
+      received: '作者所得积分',
+    },
+    no_limit: '无限制',
   },
 
   // 已登录的成员

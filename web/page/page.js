@@ -5,7 +5,7 @@ import { $ } from './dom.js'
 import { eventFacts, eventList } from './events.js'
 import { showMine } from './mine.js'
 import { startPeek } from './peek.js'
-import { levelList, ruleList } from './rules.js'
+import { changeList, levelList, ruleList } from './rules.js'
 import { read, session } from './session.js'
 import { isShown, startPage, titleOf } from './site.js'
 import { Views } from './views.js'
@@ -29,14 +29,14 @@ const views = new Views({
 
 /**
  * The responses of the service; null before they arrive.
- * @type {{ configured: any, events: any, winners: any, winnersOf: string | null }}
+ * @type {{ configured: any, published: any, events: any, winners: any, winnersOf: string | null }}
  */
-const data = { configured: null, events: null, winners: null, winnersOf: null }
+const data = { configured: null, published: null, events: null, winners: null, winnersOf: null }
 
 function render() {
   document.title = titleOf(words().title)
   views.render()
-  const { configured, events, winners } = data
+  const { configured, published, events, winners } = data
   fill('events', eventList(events?.events ?? []))
   fill('winners', winnerList(winners?.boards ?? []))
   const of = /** @type {keyof PageTexts['winners_of'] | null} */ (data.winnersOf)
@@ -45,7 +45,13 @@ function render() {
   showEvent()
   fill(
     'rules',
-    configured?.rules && isShown('rules') ? [ruleList(configured), ...levelList(configured.levels ?? [])] : [],
+    configured?.rules && isShown('rules')
+      ? [
+          ruleList({ ...configured, rules: published?.rules ?? configured.rules }),
+          ...changeList(published?.versions ?? []),
+          ...levelList(configured.levels ?? []),
+        ]
+      : [],
   )
 }
 
@@ -117,7 +123,11 @@ async function loadAside() {
   const listed = events?.then(({ status, body }) => {
     if (status === 200) data.events = body
   })
-  const all = Promise.allSettled([health, listed])
+  const rules = isShown('rules') ? read('/v1/rules') : null
+  const published = rules?.then(({ status, body }) => {
+    if (status === 200) data.published = body
+  })
+  const all = Promise.allSettled([health, listed, published])
   await Promise.race([all, new Promise((resolve) => setTimeout(resolve, TIMEOUT))])
   $('aside').hidden = false
   render()

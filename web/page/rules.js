@@ -1,7 +1,9 @@
-// How points are earned, from the rules that apply now.
+// How points are earned, from the rules that apply now, and how these have changed.
 
 import { make } from './dom.js'
-import { change, number, words } from './words.js'
+import { change, dayOf, number, words } from './words.js'
+
+/** @import { PageTexts } from './texts.d.ts' */
 
 /**
  * @typedef {object} Rule
@@ -27,6 +29,39 @@ export function ruleList({ rules, content_periods }) {
       return make('li', {}, points, make('div', {}, name, facts))
     })
   return make('ul', { className: 'plain rules' }, ...items)
+}
+
+/**
+ * @typedef {object} Version
+ * @property {string} from
+ * @property {string} state
+ * @property {{ action: string, field: keyof PageTexts['rules']['fields'], before: number | null, after: number | null }[]} changes
+ * @property {string} [reason]
+ */
+
+/** The most changes that the page lists. */
+const MAX_VERSIONS = 10
+
+/**
+ * Returns the last published changes of the rules, newest first, or nothing without any.
+ * @param {Version[]} versions
+ */
+export function changeList(versions) {
+  const { rules } = words()
+  const value = (/** @type {number | null} */ amount) => (amount === null ? rules.no_limit : number(amount))
+  const items = versions
+    .filter(({ state, changes }) => state !== 'removed' && changes.length)
+    .slice(0, MAX_VERSIONS)
+    .map(({ from, changes, reason }) => {
+      const texts = changes.map(
+        ({ action, field, before, after }) =>
+          `${actionName(action)}, ${rules.fields[field]}: ${value(before)} → ${value(after)}`,
+      )
+      const facts = make('p', { className: 'muted' }, texts.join(' · '))
+      const title = [make('time', { dateTime: from }, dayOf(from)), ...(reason ? [' ', make('bdi', {}, reason)] : [])]
+      return make('li', {}, make('div', {}, make('span', {}, ...title), facts))
+    })
+  return items.length ? [make('h3', {}, rules.changed), make('ul', { className: 'plain rules' }, ...items)] : []
 }
 
 /** @param {string} action */

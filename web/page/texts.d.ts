@@ -20,7 +20,8 @@ export interface PageTexts extends Record<PlainText, string> {
   starts_in: Text
   prize: Text<[ranks: string, title: string]>
   actions: Record<string, string>
-  rules: Record<'once_day' | 'once_standing' | 'once_member' | 'service', string> & {
+  rules: Record<'once_day' | 'once_standing' | 'once_member' | 'service' | 'changed' | 'no_limit', string> & {
+    fields: Record<'points' | 'daily_cap' | 'member_cap' | 'cooldown' | 'received', string>
     cap: Text<[points: number, p: string]>
     pair_cap: Text<[points: number, p: string]>
     cooldown: Text

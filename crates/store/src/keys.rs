@@ -103,7 +103,7 @@ impl Keys {
     /// Field of the hash of users that registers watched boards.
     pub const WATCHED: &str = "\t#";
 
-    /// Field of the hash of users: the definitions of events.
+    /// Field of the hash of users: the definitions of events and of versions of the rules.
     pub const DEFINITIONS: &str = "\t!";
 
     /// Precedes the record of an undo in a history.

@@ -238,6 +238,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the rules
+         * @description Returns the rules that hold now, by action, and all versions that have been published, newest first. With a service key of the scope `admin`, versions have every reason, the actor and the instant of the publication; without one, caching and stale responses are as for `GET /v1/ranking/{period}`.
+         */
+        get: operations["getRules"];
+        put?: never;
+        /**
+         * Publish rules
+         * @description Publishes a version of the rules, which changes the named fields of existing actions from an instant on. Activity counts by the versions that hold at its own instant. Versions apply in the order of their instants, then of their numbers. What counted before stays as it is: `activity-rank recount` counts it again. At most 500 versions are kept, with at most 32,768 bytes. A request that failed with 503 may be repeated: a version with the same content is completed, not published again. Refused with `RULES_LOCKED`. Requires the scope `admin`.
+         */
+        post: operations["publishRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/rules/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number of the version.
+                 * @example 2
+                 */
+                version: number;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take rules back
+         * @description Takes a version of the rules back. If nothing can have counted by it yet, it is removed. Otherwise a new version ends it from the earliest instant on; what counted by it stays. Other versions hold on. Returns the removed or the new version, also if an earlier request has done it. Refused with `RULES_LOCKED`. Requires the scope `admin`.
+         */
+        delete: operations["takeBackRules"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events/{event}/ranking": {
         parameters: {
             query?: never;
@@ -2942,6 +2992,78 @@ export interface components {
         };
         /** @description The version of the service. */
         Version: string;
+        NewRules: {
+            /**
+             * Format: date-time
+             * @description The instant from which the version holds: 75 seconds to 366 days ahead. Without it, the earliest one, rounded up to a full second.
+             */
+            from?: string;
+            /** @description The changes by action. An action without a rule is refused. */
+            rules: {
+                [key: string]: {
+                    points?: number;
+                    /** @description `null` removes the cap. */
+                    daily_cap?: number | null;
+                    /** @description `null` removes the cap. */
+                    member_cap?: number | null;
+                    /** @description Seconds; `null` removes it. */
+                    cooldown?: number | null;
+                    received?: number;
+                };
+            };
+            reason: components["schemas"]["Reason"];
+            /**
+             * @description Whether everyone may read the reason.
+             * @default false
+             */
+            public_reason?: boolean;
+        };
+        RulesVersion: {
+            /** @description Its number. */
+            version: number;
+            /**
+             * Format: date-time
+             * @description The instant from which it holds.
+             */
+            from: string;
+            /**
+             * @description `in-force` also if later versions have changed the same fields. A version is `removed` if it was taken back before anything could count by it.
+             * @enum {unknown}
+             */
+            state: "coming" | "in-force" | "taken-back" | "removed";
+            /** @description What changed at that instant, by action; of a removed version what would have changed. */
+            changes: {
+                action: string;
+                /** @enum {unknown} */
+                field: "points" | "daily_cap" | "member_cap" | "cooldown" | "received";
+                /** @description `null` for no cap. */
+                before: number | null;
+                /** @description `null` for no cap. */
+                after: number | null;
+            }[];
+            /** @description The version that this one ends. Absent for others. */
+            takes_back?: number;
+            /** @description Absent for everyone but operators unless it is public. */
+            reason?: string;
+            /** @description For operators alone, as the fields below. */
+            public_reason?: boolean;
+            /** Format: date-time */
+            published_at?: string;
+            /** @description `null` if the service key has no name. */
+            actor?: components["schemas"]["Actor"] | null;
+        };
+        Rules: {
+            /** @description The rules that hold now, by action. */
+            rules: {
+                [key: string]: components["schemas"]["Rule"];
+            };
+            /** @description Whether `RULES_LOCKED` forbids new versions. */
+            locked: boolean;
+            /** @description Newest first. */
+            versions: components["schemas"]["RulesVersion"][];
+            stale?: components["schemas"]["Stale"];
+            as_of?: components["schemas"]["AsOf"];
+        };
         Rule: {
             points: number;
             /**
@@ -3141,7 +3263,7 @@ export interface components {
              * @description Identifies the type of problem.
              * @enum {unknown}
              */
-            type: "/problems/invalid-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/not-found" | "/problems/account-conflict" | "/problems/author-conflict" | "/problems/event-conflict" | "/problems/pause-conflict" | "/problems/method-not-allowed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/unknown-action" | "/problems/not-undoable" | "/problems/score-overflow" | "/problems/rate-limited" | "/problems/misconfigured" | "/problems/store-unavailable" | "/problems/keys-unavailable";
+            type: "/problems/invalid-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/not-found" | "/problems/account-conflict" | "/problems/author-conflict" | "/problems/event-conflict" | "/problems/pause-conflict" | "/problems/rules-conflict" | "/problems/method-not-allowed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/unknown-action" | "/problems/not-undoable" | "/problems/score-overflow" | "/problems/rate-limited" | "/problems/misconfigured" | "/problems/store-unavailable" | "/problems/keys-unavailable";
             /** @description A short description of the type. */
             title: string;
             /** @description The HTTP status code. */
@@ -3429,6 +3551,58 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Event"];
+            };
+        };
+        /** @description The version. */
+        RulesVersion: {
+            headers: {
+                /**
+                 * @description Must not be stored.
+                 * @example no-store
+                 */
+                "Cache-Control": string;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "version": 2,
+                 *       "from": "2026-12-01T00:00:00Z",
+                 *       "state": "coming",
+                 *       "changes": [
+                 *         {
+                 *           "action": "like",
+                 *           "field": "points",
+                 *           "before": 2,
+                 *           "after": 3
+                 *         }
+                 *       ],
+                 *       "reason": "Likes were too cheap",
+                 *       "public_reason": true,
+                 *       "published_at": "2026-11-20T08:00:00Z",
+                 *       "actor": {
+                 *         "key": "anna"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RulesVersion"];
+            };
+        };
+        /** @description `rules-conflict`: `RULES_LOCKED` is true, or there are too many versions. */
+        RulesConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/rules-conflict",
+                 *       "title": "The rules do not allow this",
+                 *       "status": 409,
+                 *       "detail": "RULES_LOCKED is true: the rules of this deployment change only in RULES."
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `event-conflict`: the event has begun or is final, or begins in the past, or there are too many. For an adjustment and its undo: the event has not begun, is final or was deleted. */
@@ -4391,6 +4565,152 @@ export interface operations {
             409: components["responses"]["EventConflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    getRules: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of a stored response. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules. */
+            200: {
+                headers: {
+                    /**
+                     * @description `max-age` is the configured one, and 1 second for a stale response; `no-store` with credentials.
+                     * @example public, max-age=5, stale-if-error=86400
+                     */
+                    "Cache-Control": string;
+                    /** @description Hash of the body; absent with credentials. */
+                    ETag?: string;
+                    /** @description Seconds since the response was generated. Present if it comes from a cache. */
+                    Age?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "rules": {
+                     *         "like": {
+                     *           "points": 2,
+                     *           "once": "standing",
+                     *           "undo": true,
+                     *           "by": "user",
+                     *           "daily_cap": 50,
+                     *           "member_cap": 100,
+                     *           "received": 2,
+                     *           "own": false
+                     *         }
+                     *       },
+                     *       "locked": false,
+                     *       "versions": [
+                     *         {
+                     *           "version": 2,
+                     *           "from": "2026-12-01T00:00:00Z",
+                     *           "state": "coming",
+                     *           "changes": [
+                     *             {
+                     *               "action": "like",
+                     *               "field": "points",
+                     *               "before": 2,
+                     *               "after": 3
+                     *             },
+                     *             {
+                     *               "action": "like",
+                     *               "field": "daily_cap",
+                     *               "before": 50,
+                     *               "after": null
+                     *             }
+                     *           ],
+                     *           "reason": "Likes were too cheap"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Rules"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    publishRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "2026-12-01T00:00:00Z",
+                 *       "rules": {
+                 *         "like": {
+                 *           "points": 3,
+                 *           "daily_cap": null
+                 *         }
+                 *       },
+                 *       "reason": "Likes were too cheap",
+                 *       "public_reason": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewRules"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RulesVersion"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["RulesConflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    takeBackRules: {
+        parameters: {
+            query: {
+                /** @example A mistake */
+                reason: components["schemas"]["Reason"];
+                /** @description Whether everyone may read the reason. */
+                public_reason?: boolean;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The number of the version.
+                 * @example 2
+                 */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RulesVersion"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RulesConflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Misconfigured"];
             503: components["responses"]["StoreUnavailable"];

@@ -157,6 +157,15 @@ def test_recount_event(api: Any, unique: str) -> None:
     assert status_of(lambda: api.recount_event(unique, {})) == 404
 
 
+def test_rules(api: Any, public: Any) -> None:
+    version = api.publish_rules({"rules": {"like": {"points": 3}}, "reason": "A test"})
+    assert version["state"] == "coming"
+    assert {"action": "like", "field": "points", "before": 2, "after": 3} in version["changes"]
+    number = version["version"]
+    assert api.take_back_rules(number, reason="A test")["state"] == "removed"
+    assert public.get_rules()["rules"]["like"]["points"] == 2
+
+
 def test_content_and_authors(api: Any, public: Any, unique: str) -> None:
     # Characters that a path must escape.
     post, author, fan = f"{unique}/é ?#%2F", f"{unique}-author", f"{unique}-fan"

@@ -12,6 +12,7 @@ const TABLE: &str = r#"
     UPSTASH_REDIS_REST_TOKEN  [null]                       is required and not set
     POINT_DECIMALS            ["5", -1, "two"]             must be an integer from 0 to 4
     ORDER_BITS                ["15", 31, "all"]            must be an integer from 16 to 30
+    RULES_LOCKED              ["yes", 1]                   must be true or false
     PUBLIC_STATS              ["yes", 1]                   must be true or false
     MEMBER_ACCOUNTS           ["yes", 1]                   must be true or false
     PLAYGROUND                ["yes", 1]                   must be true or false

@@ -1,12 +1,12 @@
--- Defines, changes or deletes an event on a shard.
+-- Defines, changes or deletes an event on a shard, or a version of the rules, which has no board.
 --
 -- KEYS    1 users (hash)   2 outbox of the journal (stream)   3 index   4 board of the event (sorted set)
---         5 events (hash: event -> definition, JSON); on the first shard only
+--         5 events (hash: event, or '#' and number of a version -> definition, JSON); on the first shard only
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms
 --         3 '1' to write the change to the outbox
 --         4 string: number of the definitions that the caller has read, '' for none; '*' to bring a shard up to
 --         date, whose definitions may already be newer
---         5 string: all definitions, see below         6 string: event
+--         5 string: all definitions, see below         6 string: event, or '#3'
 --         7 string: its definition, JSON; '' to delete the event with its board
 --         8 integer: expiry of its board, Unix s
 -- Returns { schema fingerprint, stored definitions or '' }
@@ -15,7 +15,8 @@
 -- State   Definitions are a number that grows with each change, then a line for each event that is not final:
 --         'hackathon 1795132800000 1795305600000 1795316400000 1827038400 comment=5,publish=20 eu,us': event; first
 --         instant, first instant after it, and instant from which it is final, Unix ms; expiry of its board,
---         Unix s; actions that count with their points in smallest steps, and groups; '-' for all.
+--         Unix s; actions that count with their points in smallest steps, and groups; '-' for all. Lines of versions begin
+--         with '#', see rules/mod.rs of the core.
 -- Example EVALSHA sha 5 {ar:0}p {ar:0}o {ar:0}1i {ar:0}1bE::hackathon {ar:0}v
 --         'v4 ...' 1795132800000 0 '' '1795132800000\nhackathon 1795...' hackathon '{"title":"..."}' 1827038400
 

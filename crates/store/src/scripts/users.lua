@@ -8,7 +8,7 @@
 -- '~' .. user    pauses, such as '2026-12-20/2027-01-03,2027-02-01/2027-02-01': first and last day of each
 -- '\t#'          watched boards: watch.lua
 -- '\t#3'         id of the last entry of shard 3 that was applied here: receive.lua
--- '\t!'          definitions of the events that are not final: define.lua
+-- '\t!'          definitions of the events that are not final, and of versions of the rules: define.lua
 --
 -- Flags belong to a participant: a user, or a target as a tab and its member. No user id contains a tab, '!', '~'
 -- or '#'.

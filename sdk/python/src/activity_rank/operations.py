@@ -410,6 +410,73 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def get_rules(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.Rules:
+        """Get the rules.
+
+        Returns the rules that hold now, by action, and all versions that have been published, newest first. With a
+        service key of the scope `admin`, versions have every reason, the actor and the instant of the publication;
+        without one, caching and stale responses are as for `GET /v1/ranking/{period}`.
+
+        `GET /v1/rules`
+        """
+        return self._call(
+            routes.GET_RULES,
+            timeout=timeout,
+        )
+
+    def publish_rules(
+        self,
+        body: types.NewRules,
+        *,
+        timeout: float | None = None,
+    ) -> types.RulesVersion:
+        """Publish rules.
+
+        Publishes a version of the rules, which changes the named fields of existing actions from an instant on.
+        Activity counts by the versions that hold at its own instant. Versions apply in the order of their instants,
+        then of their numbers. What counted before stays as it is: `activity-rank recount` counts it again. At most 500
+        versions are kept, with at most 32,768 bytes. A request that failed with 503 may be repeated: a version with the
+        same content is completed, not published again. Refused with `RULES_LOCKED`. Requires the scope `admin`.
+
+        `POST /v1/rules`
+        """
+        return self._call(
+            routes.PUBLISH_RULES,
+            body=body,
+            timeout=timeout,
+        )
+
+    def take_back_rules(
+        self,
+        version: int,
+        *,
+        reason: str | None = None,
+        public_reason: bool | None = None,
+        timeout: float | None = None,
+    ) -> types.RulesVersion:
+        """Take rules back.
+
+        Takes a version of the rules back. If nothing can have counted by it yet, it is removed. Otherwise a new version
+        ends it from the earliest instant on; what counted by it stays. Other versions hold on. Returns the removed or
+        the new version, also if an earlier request has done it. Refused with `RULES_LOCKED`. Requires the scope
+        `admin`.
+
+        version: The number of the version. 1 to 4,294,967,295.
+        public_reason: Whether everyone may read the reason. Defaults to False.
+
+        `DELETE /v1/rules/{version}`
+        """
+        return self._call(
+            routes.TAKE_BACK_RULES,
+            path={"version": version},
+            query={"reason": reason, "public_reason": public_reason},
+            timeout=timeout,
+        )
+
     def get_event_board(
         self,
         event: str,
@@ -2328,6 +2395,73 @@ class AsyncOperations(ABC):
             routes.RECOUNT_EVENT,
             path={"event": event},
             body=body,
+            timeout=timeout,
+        )
+
+    async def get_rules(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.Rules:
+        """Get the rules.
+
+        Returns the rules that hold now, by action, and all versions that have been published, newest first. With a
+        service key of the scope `admin`, versions have every reason, the actor and the instant of the publication;
+        without one, caching and stale responses are as for `GET /v1/ranking/{period}`.
+
+        `GET /v1/rules`
+        """
+        return await self._call(
+            routes.GET_RULES,
+            timeout=timeout,
+        )
+
+    async def publish_rules(
+        self,
+        body: types.NewRules,
+        *,
+        timeout: float | None = None,
+    ) -> types.RulesVersion:
+        """Publish rules.
+
+        Publishes a version of the rules, which changes the named fields of existing actions from an instant on.
+        Activity counts by the versions that hold at its own instant. Versions apply in the order of their instants,
+        then of their numbers. What counted before stays as it is: `activity-rank recount` counts it again. At most 500
+        versions are kept, with at most 32,768 bytes. A request that failed with 503 may be repeated: a version with the
+        same content is completed, not published again. Refused with `RULES_LOCKED`. Requires the scope `admin`.
+
+        `POST /v1/rules`
+        """
+        return await self._call(
+            routes.PUBLISH_RULES,
+            body=body,
+            timeout=timeout,
+        )
+
+    async def take_back_rules(
+        self,
+        version: int,
+        *,
+        reason: str | None = None,
+        public_reason: bool | None = None,
+        timeout: float | None = None,
+    ) -> types.RulesVersion:
+        """Take rules back.
+
+        Takes a version of the rules back. If nothing can have counted by it yet, it is removed. Otherwise a new version
+        ends it from the earliest instant on; what counted by it stays. Other versions hold on. Returns the removed or
+        the new version, also if an earlier request has done it. Refused with `RULES_LOCKED`. Requires the scope
+        `admin`.
+
+        version: The number of the version. 1 to 4,294,967,295.
+        public_reason: Whether everyone may read the reason. Defaults to False.
+
+        `DELETE /v1/rules/{version}`
+        """
+        return await self._call(
+            routes.TAKE_BACK_RULES,
+            path={"version": version},
+            query={"reason": reason, "public_reason": public_reason},
             timeout=timeout,
         )
 

@@ -22,6 +22,9 @@ GET_EVENT: Route[types.Event] = Route("getEvent", "GET", "/v1/events/{event}", "
 PUT_EVENT: Route[types.Event] = Route("putEvent", "PUT", "/v1/events/{event}", "json")
 DELETE_EVENT: Route[None] = Route("deleteEvent", "DELETE", "/v1/events/{event}", "none")
 RECOUNT_EVENT: Route[types.EventRecount] = Route("recountEvent", "POST", "/v1/events/{event}/recount", "json")
+GET_RULES: Route[types.Rules] = Route("getRules", "GET", "/v1/rules", "json")
+PUBLISH_RULES: Route[types.RulesVersion] = Route("publishRules", "POST", "/v1/rules", "json")
+TAKE_BACK_RULES: Route[types.RulesVersion] = Route("takeBackRules", "DELETE", "/v1/rules/{version}", "json")
 GET_EVENT_BOARD: Route[types.EventBoard] = Route("getEventBoard", "GET", "/v1/events/{event}/ranking", "json")
 WATCH_EVENT_BOARD: Route[types.EventBoard] = Route("watchEventBoard", "GET", "/v1/events/{event}/live", "events")
 GET_EVENT_STANDING: Route[types.EventStanding] = Route(
@@ -133,6 +136,9 @@ ALL: tuple[Route[Any], ...] = (
     PUT_EVENT,
     DELETE_EVENT,
     RECOUNT_EVENT,
+    GET_RULES,
+    PUBLISH_RULES,
+    TAKE_BACK_RULES,
     GET_EVENT_BOARD,
     WATCH_EVENT_BOARD,
     GET_EVENT_STANDING,

@@ -184,6 +184,7 @@ class Problem(TypedDict):
         "/problems/author-conflict",
         "/problems/event-conflict",
         "/problems/pause-conflict",
+        "/problems/rules-conflict",
         "/problems/method-not-allowed",
         "/problems/too-large",
         "/problems/unsupported-media-type",
@@ -1454,6 +1455,55 @@ Version: TypeAlias = str
 
 
 @final
+class NewRulesRule(TypedDict):
+    points: NotRequired[float]
+    daily_cap: NotRequired[float | None]
+    """`null` removes the cap."""
+    member_cap: NotRequired[float | None]
+    """`null` removes the cap."""
+    cooldown: NotRequired[int | None]
+    """Seconds; `null` removes it."""
+    received: NotRequired[float]
+
+
+NewRules = TypedDict(
+    "NewRules",
+    {
+        "from": NotRequired[str],
+        "rules": dict[str, NewRulesRule],
+        "reason": Reason,
+        "public_reason": NotRequired[bool],
+    },
+)
+
+
+@final
+class RulesVersionChange(TypedDict):
+    action: str
+    field: Literal["points", "daily_cap", "member_cap", "cooldown", "received"]
+    before: float | None
+    """`null` for no cap."""
+    after: float | None
+    """`null` for no cap."""
+
+
+RulesVersion = TypedDict(
+    "RulesVersion",
+    {
+        "version": int,
+        "from": str,
+        "state": Literal["coming", "in-force", "taken-back", "removed"],
+        "changes": list[RulesVersionChange],
+        "takes_back": NotRequired[int],
+        "reason": NotRequired[str],
+        "public_reason": NotRequired[bool],
+        "published_at": NotRequired[str],
+        "actor": NotRequired[Actor | None],
+    },
+)
+
+
+@final
 class Rule(TypedDict):
     points: float
     once: Literal["day", "standing"]
@@ -1477,6 +1527,18 @@ class Rule(TypedDict):
     """Whether it counts if the target is the user, or is by the user."""
     on: NotRequired[Literal[True]]
     """Present if an activity may name another target that receives, in `on`."""
+
+
+@final
+class Rules(TypedDict):
+    rules: dict[str, Rule]
+    """The rules that hold now, by action."""
+    locked: bool
+    """Whether `RULES_LOCKED` forbids new versions."""
+    versions: list[RulesVersion]
+    """Newest first."""
+    stale: NotRequired[Stale]
+    as_of: NotRequired[AsOf]
 
 
 @final
