@@ -146,6 +146,7 @@ fn operations_have_unique_ids_and_summaries() {
                 "compareStandings",
                 "compareEventStandings",
                 "getHistory",
+                "getRules",
                 "getStats",
             ]
             .contains(&id);

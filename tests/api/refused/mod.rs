@@ -90,8 +90,8 @@ async fn chunked_body_is_read_up_to_the_size_limit() {
     assert!(app.store().snapshot() == before, "Redis was changed");
 }
 
-/// Every problem type of the OpenAPI document occurs in a case here, or in the tests of targets, events, tokens,
-/// rate limits, configuration or outages.
+/// Every problem type of the OpenAPI document occurs in a case here, or in the tests of targets, events, rules,
+/// tokens, rate limits, configuration or outages.
 #[test]
 fn documented_problem_types_are_all_tested() {
     let elsewhere = [
@@ -99,6 +99,7 @@ fn documented_problem_types_are_all_tested() {
         "author-conflict",
         "event-conflict",
         "pause-conflict",
+        "rules-conflict",
         "forbidden",
         "rate-limited",
         "misconfigured",

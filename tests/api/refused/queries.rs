@@ -355,6 +355,15 @@ fn unknown_parameters() -> Vec<Case> {
         let path = format!("/v1/users/42/achievements/voter?{query}");
         cases.push(Case::new(Method::DELETE, path, field_error(name, detail)));
     }
+    cases.push(Case::new(
+        Method::DELETE,
+        "/v1/rules/x?public_reason=1",
+        field_errors(&[
+            ("version", "must be the number of a version"),
+            ("reason", "must be a text of 1 to 500 characters"),
+            ("public_reason", FLAG),
+        ]),
+    ));
     cases.push(get(
         "/v1/ranking/year?limit=0&offset=x&date=soon&group=&page=1",
         field_errors(&[
