@@ -1,7 +1,7 @@
 //! `/v1/rules`: versions of the rules that hold from an instant.
 
 use jiff::{Timestamp, ToSpan, Unit};
-use test_support::{SERVICE_KEY, Value, WorkerBuilder, json};
+use test_support::{Fault, Recorded, SERVICE_KEY, Value, WorkerBuilder, json};
 
 use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, with};
@@ -163,7 +163,7 @@ async fn each_field_is_changed_and_caps_are_removed() {
 }
 
 #[tokio::test]
-async fn version_without_instant_holds_from_the_earliest_one() {
+async fn version_without_instant_holds_early() {
     let app = start();
     let body = publication(json!({"like": {"points": 3}}));
     let before = Timestamp::now().as_millisecond();
@@ -464,4 +464,41 @@ async fn version_lets_targets_receive_points() {
         let authors = later.read("/v1/authors/all").await;
         assert_eq!(authors["entries"][0]["score"], 11, "{shards} shards");
     }
+}
+
+/// The second request, to the other shards, is lost: the same publication again completes the version.
+#[tokio::test]
+async fn repeated_publication_completes_all_shards() {
+    let (app, forwarder) =
+        TestApp::behind_forwarder(|worker| configured(worker).json("SHARDS", json!(3)));
+    let from = seconds_ahead(200);
+    publish(&app, from, json!({"comment": {"points": 4}})).await;
+    let updates = |request: &Recorded| {
+        let commands = request.commands();
+        commands.iter().any(|command| command.contains(&json!("*")))
+    };
+    forwarder.fail(move |request| updates(request).then_some(Fault::CutBefore));
+    let body = with(
+        publication(json!({"like": {"points": 3}})),
+        json!({"from": from.to_string()}),
+    );
+    let failed = app.post("/v1/rules", &body).await;
+    assert_problem(&failed, "store-unavailable");
+    let definitions = || {
+        let mut store = app.store();
+        let texts = (0..3).map(|shard| {
+            let users = store.key_on(shard, "p");
+            store.run::<String>("HGET", &[&users, "\t!"])
+        });
+        texts.collect::<Vec<String>>()
+    };
+    let found = definitions();
+    assert!(found[0] != found[1] && found[1] == found[2], "{found:?}");
+    forwarder.heal();
+    let repeated = app.post("/v1/rules", &body).await;
+    repeated.assert_status(200);
+    assert_eq!(repeated.body["version"], 2);
+    let found = definitions();
+    assert!(found[0] == found[1] && found[1] == found[2], "{found:?}");
+    assert_eq!(versions(&app).await.len(), 2);
 }

@@ -10,8 +10,9 @@ use crate::redis::{Command, Pipeline, Reply, StoreError};
 use crate::scripts::DEFINE;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
-use activity_rank_core::event::{Definitions, Event, MAX_EVENTS, MAX_OPEN, MAX_RUNNING};
-use activity_rank_core::rules::MARKER;
+use activity_rank_core::event::{
+    Definitions, Event, MAX_EVENTS, MAX_OPEN, MAX_RUNNING, RULES_MARKER,
+};
 
 /// Reads an event.
 ///
@@ -178,7 +179,7 @@ async fn read_change(
         }
         let is_event = |name: &&Reply| {
             let name = name.text();
-            name.is_ok_and(|name| !name.starts_with(MARKER))
+            name.is_ok_and(|name| !name.starts_with(RULES_MARKER))
         };
         let count = names.list()?.iter().filter(is_event).count();
         check_limits(before.is_none(), count, &changed, now)?;

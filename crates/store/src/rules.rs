@@ -9,9 +9,9 @@ use crate::redis::{Command, StoreError};
 use activity_rank_core::actor::Actor;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
-use activity_rank_core::event::Definitions;
+use activity_rank_core::event::{Definitions, RULES_MARKER};
 use activity_rank_core::rules::{
-    MARKER, MAX_BYTES, MAX_VERSIONS, Publication, StoredVersion, TakeBack, Version, VersionList,
+    MAX_BYTES, MAX_VERSIONS, Publication, StoredVersion, TakeBack, Version, VersionList,
 };
 
 /// A version that a request has published, taken back or found as it wants it.
@@ -59,7 +59,7 @@ async fn read_known(deployment: &Deployment) -> Result<Known, Error> {
     let mut versions = Vec::new();
     for field in stored.list()?.chunks(2) {
         if let [name, text] = field
-            && name.text()?.starts_with(MARKER)
+            && name.text()?.starts_with(RULES_MARKER)
         {
             versions.extend(StoredVersion::parse(text.text()?));
         }
@@ -174,8 +174,8 @@ async fn write(
     Err(changed_meanwhile())
 }
 
-/// Brings the shards up to date whose definitions are older than those of the first one, because a request has failed
-/// halfway. `numbers` are those of the definitions of all shards.
+/// Brings shards up to date that have older definitions than the first one, because a request has failed halfway.
+/// `numbers` are the numbers of the definitions of all shards.
 ///
 /// # Errors
 ///

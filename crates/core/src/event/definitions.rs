@@ -1,7 +1,7 @@
 //! The definitions of events and of the versions of the rules, as the counting script reads them.
 //!
 //! A field of the hash of users of each shard holds them: a number that grows with every change, then a line for each
-//! version of the rules, see [`crate::rules`], and for each event, until it has been final for a day: `hackathon 1795132800000 1795305600000 1795316400000 1827038400 comment=5 eu,us`: the event;
+//! version of the rules, see `rules` of this crate, and for each event, until it has been final for a day: `hackathon 1795132800000 1795305600000 1795316400000 1827038400 comment=5 eu,us`: the event;
 //! its first instant, the first instant after it and the instant from which it is final, Unix ms; the expiry of its
 //! board, Unix s; the actions that count with their points in smallest steps, and the groups whose activity counts, `-`
 //! for all.
@@ -10,7 +10,6 @@ use super::Event;
 use crate::CLOCK_TOLERANCE;
 use crate::calendar::Instant;
 use crate::config::Config;
-use crate::rules;
 use serde_json::Value;
 
 /// Milliseconds for which the definitions keep a final event, at least: cron archives it and makes a message about it
@@ -22,6 +21,10 @@ pub const MAX_RUNNING: usize = 20;
 
 /// The most events that are not final: every counting call reads their definitions.
 pub const MAX_OPEN: usize = 100;
+
+/// The first character of the line of a version of the rules, and of its field in the hash of events. No event has it in its
+/// id.
+pub const RULES_MARKER: char = '#';
 
 /// The definitions of a shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,12 +109,12 @@ impl Definitions {
 
     /// Returns the lines of versions of the rules.
     pub fn rules(&self) -> impl Iterator<Item = &str> {
-        self.lines().filter(|line| line.starts_with(rules::MARKER))
+        self.lines().filter(|line| line.starts_with(RULES_MARKER))
     }
 
     /// Returns the events in the order of their definitions.
     pub fn events(&self) -> impl Iterator<Item = CountedEvent<'_>> {
-        let lines = self.lines().filter(|line| !line.starts_with(rules::MARKER));
+        let lines = self.lines().filter(|line| !line.starts_with(RULES_MARKER));
         lines.filter_map(|line| {
             let mut words = line.split(' ');
             let id = words.next()?;

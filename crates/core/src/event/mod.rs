@@ -8,7 +8,7 @@ mod definitions;
 mod list;
 mod prizes;
 
-pub use definitions::{CountedEvent, Definitions, FINAL_KEPT, MAX_OPEN, MAX_RUNNING};
+pub use definitions::{CountedEvent, Definitions, FINAL_KEPT, MAX_OPEN, MAX_RUNNING, RULES_MARKER};
 pub use list::render_list;
 
 use crate::calendar::Instant;

@@ -25,7 +25,7 @@ pub struct StoredVersion {
 pub struct Details {
     /// When it was published, Unix ms.
     pub at: i64,
-    /// Who published it, as the audit log stores it; empty if unknown.
+    /// The actor as the audit log stores it; empty if unknown.
     pub actor: String,
     /// The reason.
     pub reason: String,
@@ -118,7 +118,7 @@ pub struct VersionView<'a> {
     takes_back: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
-    /// What follows is for operators alone.
+    /// This and the next fields are for operators alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     public_reason: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -204,7 +204,7 @@ impl VersionList {
         last.map_or(0, |stored| stored.version.number) + 1
     }
 
-    /// Returns what the versions change at each instant.
+    /// Returns the timeline of the versions that have not been removed.
     #[must_use]
     pub fn timeline(&self) -> Timeline {
         let kept = self.0.iter();

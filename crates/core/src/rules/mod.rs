@@ -1,4 +1,4 @@
-//! Published versions of the rules: points and caps that hold from an instant, over those of `RULES`.
+//! Published versions of the rules: points and caps that hold from an instant, in the place of the values in `RULES`.
 //!
 //! Each shard holds the versions in the definitions that its counting script compares, see
 //! [`crate::event::Definitions`]. A version is one line: `#3 1795132800000 0 like.points=3,like.daily_cap=-`: its number;
@@ -15,20 +15,18 @@ pub use publication::{Publication, TakeBack};
 use crate::CLOCK_TOLERANCE;
 use crate::calendar::Instant;
 use crate::config::Rule;
+use crate::event::RULES_MARKER;
 
 /// The shortest time from a publication to the instant from which it holds, ms. An activity may be dated
 /// [`CLOCK_TOLERANCE`] ahead, so one that a shard has counted before it had the version is older than that instant; the
 /// rest is for the calls to all shards, and for clocks that differ.
 pub const LEAD: i64 = CLOCK_TOLERANCE + 15_000;
 
-/// The most versions of a deployment, with those that have been taken back: an activity may be of any age.
+/// The most versions of a deployment, taken back or not: an activity may be of any age.
 pub const MAX_VERSIONS: usize = 500;
 
 /// The most bytes of all versions: every counting call reads them in the store.
 pub const MAX_BYTES: usize = 32_768;
-
-/// The first character of the line of a version, and of its field in the hash of events. No event has it in its id.
-pub const MARKER: char = '#';
 
 /// The values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +128,7 @@ impl Version {
     /// Parses a line; `None` if it is not one.
     #[must_use]
     pub fn parse(line: &str) -> Option<Self> {
-        let mut words = line.strip_prefix(MARKER)?.split(' ');
+        let mut words = line.strip_prefix(RULES_MARKER)?.split(' ');
         let number = words.next()?.parse().ok()?;
         let from = Instant(words.next()?.parse().ok()?);
         let takes_back = Some(words.next()?.parse().ok()?).filter(|number| *number > 0);
@@ -181,7 +179,7 @@ impl Version {
     /// Returns the name of the version with a number.
     #[must_use]
     pub fn name_of(number: u32) -> String {
-        format!("{MARKER}{number}")
+        format!("{RULES_MARKER}{number}")
     }
 }
 
@@ -194,7 +192,7 @@ struct Span {
     changes: Vec<Change>,
 }
 
-/// What the versions change at each instant.
+/// The changes by the versions at each instant.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     spans: Vec<Span>,
@@ -292,7 +290,7 @@ fn changed(changes: &[Change], action: &str, mut rule: Rule) -> Rule {
     rule
 }
 
-/// Adds changes in the place of those of the same fields.
+/// Adds changes, and removes earlier ones of the same fields.
 fn merge(changes: &mut Vec<Change>, later: &[Change]) {
     for change in later {
         let is_same =

@@ -91,7 +91,7 @@ pub struct Model {
     pub rules: BTreeMap<String, Rule>,
     /// Later rules by action, and the instant from which each applies in Unix milliseconds, ascending.
     pub later_rules: BTreeMap<String, Vec<(i64, Rule)>>,
-    /// The published versions of the rules by number, without those that were removed before they held.
+    /// The published versions of the rules by number, without removed ones.
     pub versions: BTreeMap<u64, Version>,
     /// All boards with at least one change.
     pub boards: BTreeMap<BoardId, Board>,
