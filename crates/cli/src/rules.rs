@@ -58,14 +58,15 @@ pub async fn run(service: &ServiceArgs, args: &RulesArgs) -> Result<ExitCode, Fa
             print_body(&url, &body, *json, describe)
         }
         RulesCommand::Publish(args) => {
-            let mut publication = json!({
-                "rules": changes(args)?,
-                "reason": args.reason.reason,
-                "public_reason": args.reason.public_reason,
-            });
-            if let Some(from) = &args.from {
-                publication["from"] = json!(from);
-            }
+            let fields = [
+                ("from", args.from.as_ref().map(|from| json!(from))),
+                ("rules", Some(changes(args)?)),
+                ("reason", Some(json!(args.reason.reason))),
+                ("public_reason", Some(json!(args.reason.public_reason))),
+            ];
+            let set = fields.into_iter();
+            let set = set.filter_map(|(name, value)| Some((name.to_owned(), value?)));
+            let publication = Value::Object(set.collect());
             let send = || client.send(Method::POST, &url, publication.to_string());
             let body = with_backoff(RETRIES, |_, _| (), send).await?;
             print_body(&url, &body, args.reason.json, describe_version)
@@ -108,7 +109,9 @@ fn changes(args: &PublishArgs) -> Result<Value, Failure> {
             ))
         })?;
         let fields = actions.entry(action).or_insert_with(|| json!({}));
-        fields[field] = value;
+        if let Value::Object(fields) = fields {
+            fields.insert(field.to_owned(), value);
+        }
     }
     Ok(Value::Object(actions))
 }

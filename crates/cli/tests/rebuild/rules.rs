@@ -15,16 +15,16 @@ fn rules(app: &JournalApp, args: &[&str]) -> std::io::Result<String> {
     Ok(run.stdout)
 }
 
-fn seconds_ahead(seconds: i64) -> String {
-    let now = Timestamp::now().round(Unit::Second).expect("an instant");
-    (now + seconds.seconds()).to_string()
+fn seconds_ahead(seconds: i64) -> Result<String, jiff::Error> {
+    let now = Timestamp::now().round(Unit::Second)?;
+    Ok((now + seconds.seconds()).to_string())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn published_versions_are_rebuilt() -> TestResult {
     for shards in [1, 3] {
         let app = JournalApp::start(|worker| worker.json("SHARDS", json!(shards)));
-        let from = seconds_ahead(300);
+        let from = seconds_ahead(300)?;
         let args = [
             "--set",
             "like.points=3",
