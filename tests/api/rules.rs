@@ -1,12 +1,13 @@
 //! `/v1/rules`: versions of the rules that hold from an instant.
 
 use jiff::{Timestamp, ToSpan, Unit};
-use test_support::{Fault, Recorded, SERVICE_KEY, Value, WorkerBuilder, json};
+use test_support::{Fault, Forwarder, Recorded, SERVICE_KEY, Value, WorkerBuilder, json};
 
-use crate::app::TestApp;
+use crate::app::{MiniflareApp, TestApp};
 use crate::bodies::{activity, dated, like, with};
 use crate::client::Client;
 use crate::problem::{Problem, assert_problem, problem};
+use crate::store::Store;
 
 /// Milliseconds from the publication of a version to the earliest instant from which it may hold.
 const LEAD: i64 = 75_000;
@@ -466,39 +467,66 @@ async fn version_lets_targets_receive_points() {
     }
 }
 
-/// The second request, to the other shards, is lost: the same publication again completes the version.
+/// Loses the requests that bring the other shards up to date.
+fn lose_updates(forwarder: &Forwarder) {
+    let updates = |request: &Recorded| {
+        let commands = request.commands();
+        commands.iter().any(|command| command.contains(&json!("*")))
+    };
+    forwarder.fail(move |request| updates(request).then_some(Fault::CutBefore));
+}
+
+/// Returns the definitions of three shards.
+fn definitions(mut store: Store) -> [String; 3] {
+    [0, 1, 2].map(|shard| {
+        let users = store.key_on(shard, "p");
+        store.run::<String>("HGET", &[&users, "\t!"])
+    })
+}
+
+fn are_equal([first, second, third]: &[String; 3]) -> bool {
+    first == second && second == third
+}
+
+/// The request to the other shards is lost: the same publication again completes the version.
 #[tokio::test]
 async fn repeated_publication_completes_all_shards() {
     let (app, forwarder) =
         TestApp::behind_forwarder(|worker| configured(worker).json("SHARDS", json!(3)));
     let from = seconds_ahead(200);
     publish(&app, from, json!({"comment": {"points": 4}})).await;
-    let updates = |request: &Recorded| {
-        let commands = request.commands();
-        commands.iter().any(|command| command.contains(&json!("*")))
-    };
-    forwarder.fail(move |request| updates(request).then_some(Fault::CutBefore));
+    lose_updates(&forwarder);
     let body = with(
         publication(json!({"like": {"points": 3}})),
         json!({"from": from.to_string()}),
     );
     let failed = app.post("/v1/rules", &body).await;
     assert_problem(&failed, "store-unavailable");
-    let definitions = || {
-        let mut store = app.store();
-        let texts = (0..3).map(|shard| {
-            let users = store.key_on(shard, "p");
-            store.run::<String>("HGET", &[&users, "\t!"])
-        });
-        texts.collect::<Vec<String>>()
-    };
-    let found = definitions();
-    assert!(found[0] != found[1] && found[1] == found[2], "{found:?}");
+    assert!(!are_equal(&definitions(app.store())));
     forwarder.heal();
     let repeated = app.post("/v1/rules", &body).await;
     repeated.assert_status(200);
     assert_eq!(repeated.body["version"], 2);
-    let found = definitions();
-    assert!(found[0] == found[1] && found[1] == found[2], "{found:?}");
+    let found = definitions(app.store());
+    assert!(are_equal(&found), "{found:?}");
     assert_eq!(versions(&app).await.len(), 2);
+}
+
+/// Nobody sends the publication again.
+#[tokio::test]
+async fn cron_completes_lost_publication() {
+    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| {
+        configured(worker).journal().json("SHARDS", json!(3))
+    });
+    let from = seconds_ahead(200);
+    publish(&app, from, json!({"comment": {"points": 4}})).await;
+    lose_updates(&forwarder);
+    let body = publication(json!({"like": {"points": 3}}));
+    let failed = app.post("/v1/rules", &body).await;
+    assert_problem(&failed, "store-unavailable");
+    assert!(!are_equal(&definitions(app.store())));
+    forwarder.heal();
+    app.miniflare.metered_tick().await;
+    let found = definitions(app.store());
+    assert!(are_equal(&found), "{found:?}");
 }

@@ -127,6 +127,12 @@ const LIMITS = {
   'gifts between members, for the search for cases': () => core('fair_play/mod', 'KEPT_DAYS'),
   cases: () => ['MAX_CASES', 'CASE_DAYS'].flatMap((name) => constant('src/journal/fair_play.rs', name)),
   'opt-outs of users in the audit log': () => constant('crates/store/src/scripts/pending.lua', 'OPT_OUTS'),
+  'published versions': () => core('rules/mod', 'MAX_VERSIONS'),
+  'changes of all versions': () => core('rules/mod', 'MAX_BYTES'),
+  'time until a version holds': () => [
+    (core('lib', 'CLOCK_TOLERANCE')[0] + found('crates/core/src/rules/mod.rs', /CLOCK_TOLERANCE \+ ([\d_]+);/)[0]) / 1000,
+    ...found('crates/core/src/rules/publication.rs', /MAX_AHEAD: i64 = (\d+) \* Date::MILLIS/),
+  ],
   'events in all': () => core('event/mod', 'MAX_EVENTS'),
   'events that run at one instant': () => core('event/definitions', 'MAX_RUNNING'),
   'events that are not final': () => core('event/definitions', 'MAX_OPEN'),
