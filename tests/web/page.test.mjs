@@ -138,6 +138,37 @@ describe('front page', () => {
     assert.equal(rules[1], '+3\nComment\nonce for each item · at most 90 points a day · the author receives 3')
   })
 
+  it('changes of the rules are listed', async (t) => {
+    const before = (page) =>
+      page.route('**/v1/rules', async (route) => {
+        const response = await route.fetch()
+        const { rules } = await response.json()
+        const like = (field, before, after) => ({ action: 'like', field, before, after })
+        const versions = [
+          { version: 3, from: '2026-11-22T12:00:00Z', state: 'removed', changes: [like('points', 2, 9)] },
+          { version: 2, from: '2026-11-21T12:00:00Z', state: 'coming', changes: [like('daily_cap', 50, null)] },
+          {
+            version: 1,
+            from: '2026-11-20T12:00:00Z',
+            state: 'in-force',
+            changes: [like('points', 2, 3), like('cooldown', null, 60)],
+            reason: 'Likes were too cheap',
+          },
+        ]
+        await route.fulfill({ json: { rules: { like: { ...rules.like, points: 3 } }, locked: false, versions } })
+      })
+    const page = await open(t, { before })
+    const items = async () => {
+      const texts = await page.locator('#rules li').allInnerTexts()
+      return texts.map((text) => text.replaceAll(/\n+/g, '\n'))
+    }
+    await eventually(async () => (await items()).slice(1), [
+      'Nov 21, 2026\nLike, most points a day: 50 → no limit',
+      'Nov 20, 2026 Likes were too cheap\nLike, points: 2 → 3 · Like, seconds between two: no limit → 60',
+    ])
+    assert.match((await items())[0], /^\+3\nLike\n/)
+  })
+
   it('unreachable service leaves a text', async (t) => {
     const before = (page) => page.route(/\/(v1\/|healthz)/, (route) => route.abort())
     const page = await open(t, { before })
