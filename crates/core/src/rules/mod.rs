@@ -25,8 +25,8 @@ pub const LEAD: i64 = CLOCK_TOLERANCE + 15_000;
 /// The most versions of a deployment, taken back or not: an activity may be of any age.
 pub const MAX_VERSIONS: usize = 500;
 
-/// The most bytes of all versions: every counting call reads them in the store.
-pub const MAX_BYTES: usize = 32_768;
+/// The most bytes of all versions: every counting call reads them in the store, which takes about 20 µs for so many.
+pub const MAX_BYTES: usize = 16_384;
 
 /// The values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

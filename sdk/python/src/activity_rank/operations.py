@@ -439,7 +439,7 @@ class Operations(ABC):
         Publishes a version of the rules, which changes the named fields of existing actions from an instant on.
         Activity counts by the versions that hold at its own instant. Versions apply in the order of their instants,
         then of their numbers. Earlier activity keeps its points: `activity-rank recount` counts it again. At most 500
-        versions are kept, with at most 32,768 bytes. A request that failed with 503 may be repeated: a version with the
+        versions are kept, with at most 16,384 bytes. A request that failed with 503 may be repeated: a version with the
         same content is completed, not published again. Refused with `RULES_LOCKED`. Requires the scope `admin`.
 
         `POST /v1/rules`
@@ -2427,7 +2427,7 @@ class AsyncOperations(ABC):
         Publishes a version of the rules, which changes the named fields of existing actions from an instant on.
         Activity counts by the versions that hold at its own instant. Versions apply in the order of their instants,
         then of their numbers. Earlier activity keeps its points: `activity-rank recount` counts it again. At most 500
-        versions are kept, with at most 32,768 bytes. A request that failed with 503 may be repeated: a version with the
+        versions are kept, with at most 16,384 bytes. A request that failed with 503 may be repeated: a version with the
         same content is completed, not published again. Refused with `RULES_LOCKED`. Requires the scope `admin`.
 
         `POST /v1/rules`
