@@ -512,7 +512,7 @@ async fn repeated_publication_completes_all_shards() {
     assert_eq!(versions(&app).await.len(), 2);
 }
 
-/// Nobody sends the publication again.
+/// The publication is not sent again.
 #[tokio::test]
 async fn cron_completes_lost_publication() {
     let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| {

@@ -130,7 +130,8 @@ const LIMITS = {
   'published versions': () => core('rules/mod', 'MAX_VERSIONS'),
   'changes of all versions': () => core('rules/mod', 'MAX_BYTES'),
   'time until a version holds': () => [
-    (core('lib', 'CLOCK_TOLERANCE')[0] + found('crates/core/src/rules/mod.rs', /CLOCK_TOLERANCE \+ ([\d_]+);/)[0]) / 1000,
+    (core('lib', 'CLOCK_TOLERANCE')[0] + found('crates/core/src/rules/mod.rs', /CLOCK_TOLERANCE \+ ([\d_]+);/)[0]) /
+      1000,
     ...found('crates/core/src/rules/publication.rs', /MAX_AHEAD: i64 = (\d+) \* Date::MILLIS/),
   ],
   'events in all': () => core('event/mod', 'MAX_EVENTS'),

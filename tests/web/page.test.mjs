@@ -162,10 +162,13 @@ describe('front page', () => {
       const texts = await page.locator('#rules li').allInnerTexts()
       return texts.map((text) => text.replaceAll(/\n+/g, '\n'))
     }
-    await eventually(async () => (await items()).slice(1), [
-      'Nov 21, 2026\nLike, most points a day: 50 → no limit',
-      'Nov 20, 2026 Likes were too cheap\nLike, points: 2 → 3 · Like, seconds between two: no limit → 60',
-    ])
+    await eventually(
+      async () => (await items()).slice(1),
+      [
+        'Nov 21, 2026\nLike, most points a day: 50 → no limit',
+        'Nov 20, 2026 Likes were too cheap\nLike, points: 2 → 3 · Like, seconds between two: no limit → 60',
+      ],
+    )
     assert.match((await items())[0], /^\+3\nLike\n/)
   })
 
