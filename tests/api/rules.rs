@@ -326,8 +326,7 @@ async fn invalid_publications_are_refused() {
     let app = start();
     let from = "must be 75 seconds to 366 days ahead; without it, the rules hold from the earliest instant";
     let instant = "must be an RFC 3339 date and time with an offset such as 2026-11-20T08:00:00Z";
-    let fields =
-        "cannot be published; expected one of points, daily_cap, member_cap, cooldown, received";
+    let fields = "cannot be published; expected one of points, daily_cap, member_cap, pair_cap, cooldown, received";
     let actions = "must be one of bookmark, comment, follow, like, publish, visit";
     for (change, pointer, detail) in [
         (json!({"from": seconds_ahead(60).to_string()}), "from", from),
@@ -347,6 +346,11 @@ async fn invalid_publications_are_refused() {
             json!({"rules": {"sing": {"points": 1}}}),
             "rules/sing",
             actions,
+        ),
+        (
+            json!({"rules": {"like": {"pair_cap": 4}}}),
+            "rules/like/pair_cap",
+            "needs boards of content: CONTENT_PERIODS is not set",
         ),
         (
             json!({"rules": {"like": {}}}),

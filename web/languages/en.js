@@ -239,6 +239,7 @@ export const pages = {
       points: 'points',
       daily_cap: 'most points a day',
       member_cap: 'most points a day from members',
+      pair_cap: 'most points a day to one member',
       cooldown: 'seconds between two',
       received: 'points for the author',
     },

@@ -217,6 +217,7 @@ export const pages = {
       points: '积分',
       daily_cap: '每天最多积分',
       member_cap: '成员每天最多积分',
+      pair_cap: '每天最多给同一成员的积分',
       cooldown: '间隔秒数',
       received: '作者所得积分',
     },

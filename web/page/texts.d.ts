@@ -21,7 +21,7 @@ export interface PageTexts extends Record<PlainText, string> {
   prize: Text<[ranks: string, title: string]>
   actions: Record<string, string>
   rules: Record<'once_day' | 'once_standing' | 'once_member' | 'service' | 'changed' | 'no_limit', string> & {
-    fields: Record<'points' | 'daily_cap' | 'member_cap' | 'cooldown' | 'received', string>
+    fields: Record<'points' | 'daily_cap' | 'member_cap' | 'pair_cap' | 'cooldown' | 'received', string>
     cap: Text<[points: number, p: string]>
     pair_cap: Text<[points: number, p: string]>
     cooldown: Text

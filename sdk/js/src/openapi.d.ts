@@ -3006,6 +3006,8 @@ export interface components {
                     daily_cap?: number | null;
                     /** @description `null` removes the cap. */
                     member_cap?: number | null;
+                    /** @description Needs boards of content. `null` removes the cap. */
+                    pair_cap?: number | null;
                     /** @description Seconds; `null` removes it. */
                     cooldown?: number | null;
                     received?: number;
@@ -3035,7 +3037,7 @@ export interface components {
             changes: {
                 action: string;
                 /** @enum {unknown} */
-                field: "points" | "daily_cap" | "member_cap" | "cooldown" | "received";
+                field: "points" | "daily_cap" | "member_cap" | "pair_cap" | "cooldown" | "received";
                 /** @description `null` for no cap. */
                 before: number | null;
                 /** @description `null` for no cap. */

@@ -169,6 +169,14 @@ fn read_value(
     if value.is_null() && field.kind != FieldKind::Points {
         return Ok(None);
     }
+    if field.name == "pair_cap" && !config.has_content() {
+        return Err("needs boards of content: CONTENT_PERIODS is not set".to_owned());
+    }
+    // A version may change `received` too.
+    let rule = Rule {
+        received: rule.received.max(1),
+        ..rule
+    };
     let changes = Value::Object(Map::from_iter([(field.name.to_owned(), value.clone())]));
     match parse_rule("", Some(rule), &changes, config.layout) {
         Ok(rule) => Ok(field.value(&rule)),

@@ -8,6 +8,7 @@ const RULE: Rule = Rule {
     service_only: false,
     daily_cap: Some(9),
     member_cap: None,
+    pair_cap: None,
     cooldown: None,
     own: true,
     on: false,

@@ -1461,6 +1461,8 @@ class NewRulesRule(TypedDict):
     """`null` removes the cap."""
     member_cap: NotRequired[float | None]
     """`null` removes the cap."""
+    pair_cap: NotRequired[float | None]
+    """Needs boards of content. `null` removes the cap."""
     cooldown: NotRequired[int | None]
     """Seconds; `null` removes it."""
     received: NotRequired[float]
@@ -1480,7 +1482,7 @@ NewRules = TypedDict(
 @final
 class RulesVersionChange(TypedDict):
     action: str
-    field: Literal["points", "daily_cap", "member_cap", "cooldown", "received"]
+    field: Literal["points", "daily_cap", "member_cap", "pair_cap", "cooldown", "received"]
     before: float | None
     """`null` for no cap."""
     after: float | None
