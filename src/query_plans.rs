@@ -18,7 +18,9 @@ use activity_rank_core::calendar::{Calendar, Date, Instant, Period, Utc};
 use activity_rank_core::config::{Config, Vars};
 use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
-use activity_rank_core::fair_play::{CaseDecision, CasesRequest};
+use activity_rank_core::fair_play::{
+    CaseDecision, CasesRequest, Change, NewCase, Window, find_by_hand,
+};
 use activity_rank_core::history::HistoryRequest;
 use activity_rank_core::point_changes::PointsRequest;
 use activity_rank_core::webhook::DeliveriesRequest;
@@ -46,7 +48,7 @@ pub fn record(sql: &str) {
 }
 
 /// The steps of plans that may look like a scan: a part of the statement, the step, and why.
-const ALLOWED: [(&str, &str, &str); 8] = [
+const ALLOWED: [(&str, &str, &str); 9] = [
     (
         "UPDATE achievements_earned SET n = -1",
         "SEARCH achievements_earned USING PRIMARY KEY (site=?)",
@@ -66,6 +68,11 @@ const ALLOWED: [(&str, &str, &str); 8] = [
         "AND entry ->> 'did' = 'rules' ON CONFLICT",
         "SEARCH journal USING INDEX journal_by_rules (site=?)",
         "the index has only recounts",
+    ),
+    (
+        "AND entry ->> 'did' = 'exclude'",
+        "SEARCH journal USING INDEX journal_of_exclusions (site=?)",
+        "the index has only decisions about cases",
     ),
     (
         "SELECT MAX(id) FROM journal",
@@ -300,6 +307,14 @@ async fn make_fair_play_statements(config: &Config, database: &Database) {
     let page = CasesRequest::parse("").unwrap();
     refused(fair_play::read_page(database, config, &page).await);
     refused(fair_play::read_case(database, config, "case_1").await);
+    let case = json!({"members": ["42", "7"], "reason": "r"});
+    let case = NewCase::parse(&case).unwrap();
+    let finding = find_by_hand(&Window::default(), &case.members, &thresholds);
+    let change = Change::by_hand(&finding, 0);
+    let _ = fair_play::insert_by_hand(config, &change, ("r", None), now);
+    let case = (&case, None);
+    refused(fair_play::open(database, config, &thresholds, case, now).await);
+    refused(fair_play::read_members(database, config, "case_1").await);
     let decision = json!({"state": "open", "reason": "r"});
     let decision = CaseDecision::parse("case_0123456789abcdef", &decision).unwrap();
     refused(fair_play::decide(database, config, (&decision, None), now).await);

@@ -24,13 +24,13 @@ CREATE TABLE gifts_read (
   erased INTEGER NOT NULL    -- the number of erasures: a search during which it changes writes no case
 ) WITHOUT ROWID;
 
--- Cases. An erasure deletes those of the member. Others are deleted 400 days after their last change; at most 1,000
+-- Cases. An erasure deletes those of the member, and takes the member out of those that exclude activity. Others are deleted 400 days after their last change; at most 1,000
 -- are kept.
 CREATE TABLE cases (
   site TEXT NOT NULL,
   id TEXT NOT NULL,          -- case_ and 16 hexadecimal digits
-  kind TEXT NOT NULL,        -- ring, farm, new-accounts, burst or few-givers
-  state TEXT NOT NULL,       -- open or dismissed
+  kind TEXT NOT NULL,        -- ring, farm, new-accounts, burst, few-givers or manual
+  state TEXT NOT NULL,       -- open, dismissed or excluded
   score REAL NOT NULL,       -- orders cases
   gifts INTEGER NOT NULL,    -- of all pairs
   members TEXT NOT NULL,     -- a JSON array of users in alphabetical order
@@ -41,8 +41,14 @@ CREATE TABLE cases (
   actor TEXT,                -- the name of the key
   decided INTEGER,           -- when, Unix ms
   decided_gifts INTEGER,     -- the gifts at that time
+  public INTEGER,            -- 1 if the members may read the reason
+  since INTEGER,             -- of excluded: from when activity between the members does not count, Unix ms
+  until INTEGER,             -- until when, Unix ms; null for ever
   PRIMARY KEY (site, id)
 ) WITHOUT ROWID;
 
 -- Finds the author of a target.
 CREATE INDEX journal_of_targets ON journal (site, entry ->> 'target') WHERE entry ->> 'did' = 'target';
+
+-- Finds the exclusions of cases.
+CREATE INDEX journal_of_exclusions ON journal (site, entry ->> 'case') WHERE entry ->> 'did' = 'exclude';

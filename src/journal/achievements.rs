@@ -36,8 +36,9 @@ const RAW: &str = "raw AS MATERIALIZED (SELECT n, shard, user, entry FROM journa
     WHERE +site = ?1 AND n > (SELECT n FROM achievements_read WHERE site = ?1 AND {seen}) ORDER BY n \
     LIMIT ?2 ->> 'rows')";
 
-/// The members who have or had accounts, by rows of `account`.
-const PERSONS: &str = "SELECT user FROM account UNION SELECT member FROM account";
+/// The members who have or had accounts, by rows of `account`, or exclusions.
+const PERSONS: &str = "SELECT user FROM account UNION SELECT member FROM account UNION \
+    SELECT user FROM journal WHERE site = ?1 AND entry ->> 'did' = 'exclude'";
 
 /// The points of an activity by the rules of the last recount after it that has its action; null for none.
 const RECOUNTED: &str = "(SELECT rule.value ->> 1 FROM journal AS later \

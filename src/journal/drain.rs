@@ -196,11 +196,11 @@ impl Drain<'_> {
 
 /// Returns whether an entry changed a board that had settled before its change: the archive may have
 /// it already. A change of visibility or an erasure concerns every board, a registration,
-/// an award or a pause none.
+/// an award, a pause or an exclusion none.
 fn is_late(entry: &OutboxEntry, settled: &str) -> bool {
     match (entry.field("date"), entry.field("did")) {
         ("", "profile") => !entry.field("hidden").is_empty(),
-        ("", "target" | "list" | "award" | "withdraw" | "pause") => false,
+        ("", "target" | "list" | "award" | "withdraw" | "pause" | "exclude") => false,
         ("", _) => true,
         (date, _) => date < settled,
     }

@@ -9,7 +9,7 @@
 //! [`fair_play`](activity_rank_core::fair_play) decides. Accounts count as the members that they are accounts of at the time
 //! of the search.
 
-use super::accounts::TARGET;
+use super::accounts::{TARGET, UNTIL};
 use crate::archive::deployment_id;
 use crate::platform::budget::Cost;
 use crate::platform::d1::{Columns, Database, FromRow, Rows, Statement};
@@ -19,8 +19,8 @@ use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::{CASE_OPENED, Config, FairPlay};
 use activity_rank_core::error::Error;
 use activity_rank_core::fair_play::{
-    CaseDecision, CasesRequest, Change, KEPT_DAYS, KnownCase, Member, Pair, WINDOWS, Window,
-    changes, detect,
+    CaseDecision, CasesRequest, Change, KEPT_DAYS, KnownCase, Member, NewCase, Pair, WINDOWS,
+    Window, changes, detect, find_by_hand,
 };
 use serde_json::Value;
 
@@ -115,7 +115,7 @@ macro_rules! instant {
     };
 }
 
-/// A case as lists have it.
+/// A case as lists have it, see [`view`].
 const VIEW: &str = concat!(
     "json_object('id', id, 'kind', kind, 'state', state, 'score', score, 'gifts', gifts, 'days', facts ->> 'days', \
     'share', facts ->> 'share', 'members', json(members), 'found', ",
@@ -125,8 +125,19 @@ const VIEW: &str = concat!(
     ", 'decision', iif(decided IS NULL, NULL, json_object('reason', reason, 'actor', \
     iif(actor = '', NULL, json_object('key', actor)), 'at', ",
     instant!("decided"),
-    ")))"
+    ", 'public_reason', json(iif(public, 'true', 'false')), 'from', iif(state = 'excluded', ",
+    instant!("since"),
+    ", NULL), 'until', iif(state = 'excluded', ",
+    instant!("until"),
+    ", NULL), 'past', IFNULL((SELECT iif(MAX(n) > IFNULL({until}, 0) OR state = 'excluded' AND MAX(CAST(entry ->> 'now' AS INTEGER)) < decided, 'pending', 'counted') \
+    FROM journal WHERE site = ?1 AND entry ->> 'did' = 'exclude' AND entry ->> 'case' = cases.id || '' HAVING COUNT(*) > 0), \
+    iif(state = 'excluded', 'pending', NULL)))))"
 );
+
+/// Returns the expression of a case as lists have it.
+fn view() -> String {
+    VIEW.replace("{until}", UNTIL)
+}
 
 /// Returns the number of the day of UTC, in days since 1970-01-01.
 fn day_of(now: Instant) -> i64 {
@@ -243,19 +254,7 @@ impl FromRow for Candidate {
 
 /// Returns the statement that reads the pairs of a window that may be in a finding.
 fn candidates(config: &Config, thresholds: &FairPlay, first: i64) -> Statement {
-    let sql = format!(
-        "WITH {LINK}, {PAIRS}, total AS (SELECT SUM(gifts) AS gifts FROM received), \
-         candidate AS MATERIALIZED (SELECT pair.*, given.gifts AS given, received.gifts AS received, total.gifts AS total, \
-         given.activities AS activities FROM pair CROSS JOIN total JOIN given ON given.user = pair.giver \
-         JOIN received ON received.user = pair.receiver WHERE pair.burst >= ?5 OR pair.gifts >= ?3 \
-         AND pair.gifts * total.gifts >= ?4 * given.gifts * received.gifts \
-         ORDER BY pair.burst >= ?5 DESC, MAX(pair.gifts * 1.0 / given.gifts, pair.gifts * 1.0 / received.gifts) DESC, \
-         pair.gifts DESC LIMIT ?6) \
-         SELECT candidate.giver, candidate.receiver, candidate.gifts, candidate.points, days, candidate.first, last, burst, \
-         candidate.given, IFNULL((SELECT gifts FROM received WHERE user = candidate.giver), 0), candidate.activities, \
-         IFNULL((SELECT gifts FROM given WHERE user = candidate.receiver), 0), candidate.received, \
-         IFNULL((SELECT activities FROM given WHERE user = candidate.receiver), 0), IFNULL({FIRST}, 0), total FROM candidate ORDER BY candidate.gifts DESC"
-    );
+    let is_candidate = "pair.burst >= ?5 OR pair.gifts >= ?3 AND pair.gifts * total.gifts >= ?4 * given.gifts * received.gifts";
     let values = vec![
         deployment_id(config).into(),
         first.into(),
@@ -264,7 +263,37 @@ fn candidates(config: &Config, thresholds: &FairPlay, first: i64) -> Statement {
         thresholds.burst_gifts.into(),
         MAX_PAIRS.into(),
     ];
-    Statement::new(&sql, values)
+    Statement::new(&pairs_where(is_candidate), values)
+}
+
+/// Returns the statement that reads the pairs between these members, a JSON array.
+fn candidates_of(config: &Config, members: &str, first: i64) -> Statement {
+    let is_between = "pair.giver IN (SELECT value FROM json_each(?3)) AND pair.receiver IN (SELECT value FROM json_each(?3)) AND ?4";
+    let values = vec![
+        deployment_id(config).into(),
+        first.into(),
+        members.into(),
+        1.into(),
+        1.into(),
+        MAX_PAIRS.into(),
+    ];
+    Statement::new(&pairs_where(is_between), values)
+}
+
+/// Returns the text that reads the pairs of a window with a condition: bursts of `?5` gifts first, at most `?6`.
+fn pairs_where(condition: &str) -> String {
+    format!(
+        "WITH {LINK}, {PAIRS}, total AS (SELECT SUM(gifts) AS gifts FROM received), \
+         candidate AS MATERIALIZED (SELECT pair.*, given.gifts AS given, received.gifts AS received, total.gifts AS total, \
+         given.activities AS activities FROM pair CROSS JOIN total JOIN given ON given.user = pair.giver \
+         JOIN received ON received.user = pair.receiver WHERE {condition} \
+         ORDER BY pair.burst >= ?5 DESC, MAX(pair.gifts * 1.0 / given.gifts, pair.gifts * 1.0 / received.gifts) DESC, \
+         pair.gifts DESC LIMIT ?6) \
+         SELECT candidate.giver, candidate.receiver, candidate.gifts, candidate.points, days, candidate.first, last, burst, \
+         candidate.given, IFNULL((SELECT gifts FROM received WHERE user = candidate.giver), 0), candidate.activities, \
+         IFNULL((SELECT gifts FROM given WHERE user = candidate.receiver), 0), candidate.received, \
+         IFNULL((SELECT activities FROM given WHERE user = candidate.receiver), 0), IFNULL({FIRST}, 0), total FROM candidate ORDER BY candidate.gifts DESC"
+    )
 }
 
 /// Returns a window of candidates. A member whose first activity is not after the day `first` is not new.
@@ -295,7 +324,7 @@ impl FromRow for KnownCase {
     fn from_row(mut columns: Columns) -> Option<Self> {
         Some(Self {
             id: columns.text(0)?,
-            dismissed: columns.integer(1),
+            decided: columns.integer(1),
             members: serde_json::from_str(&columns.text(2)?).ok()?,
         })
     }
@@ -332,7 +361,8 @@ pub async fn search(
     let fairness = format!("WITH {LINK}, {PAIRS}, {FAIRNESS}");
     let values = vec![site(), first.into(), days.into()];
     statements.push(Statement::new(&fairness, values));
-    let known = "SELECT id, iif(state = 'dismissed', decided_gifts, NULL), members FROM cases WHERE site = ?1";
+    let known =
+        "SELECT id, iif(state = 'open', NULL, decided_gifts), members FROM cases WHERE site = ?1";
     statements.push(Statement::new(known, vec![site()]));
     let erased = "SELECT erased FROM gifts_read WHERE site = ?1";
     statements.push(Statement::new(erased, vec![site()]));
@@ -403,7 +433,7 @@ pub(crate) fn store(
     let sql = "DELETE FROM gifts WHERE site = ?1 AND day <= ?2";
     let values = vec![site(), (today - i64::from(KEPT_DAYS)).into()];
     statements.push(Statement::new(sql, values));
-    let sql = "DELETE FROM cases WHERE site = ?1 AND (updated < ?2 OR id IN (SELECT id FROM cases WHERE site = ?1 \
+    let sql = "DELETE FROM cases WHERE site = ?1 AND state <> 'excluded' AND (updated < ?2 OR id IN (SELECT id FROM cases WHERE site = ?1 \
          ORDER BY updated DESC, score DESC LIMIT -1 OFFSET ?3))";
     let first = now.0 - CASE_DAYS * DAY_MS;
     let values = vec![site(), first.into(), MAX_CASES.into()];
@@ -428,7 +458,7 @@ fn insert(config: &Config, changes: String, erased: i64, now: Instant) -> Statem
          FROM json_each(?2) WHERE IFNULL((SELECT erased FROM gifts_read WHERE site = ?1), 0) = ?3 \
          ON CONFLICT DO UPDATE SET state = 'open', kind = excluded.kind, score = excluded.score, gifts = excluded.gifts, \
          members = excluded.members, facts = excluded.facts, updated = excluded.updated WHERE state = 'open' \
-         OR EXISTS (SELECT 1 FROM json_each(?2) WHERE value ->> 0 = excluded.id AND value ->> 1)";
+         OR state = 'dismissed' AND EXISTS (SELECT 1 FROM json_each(?2) WHERE value ->> 0 = excluded.id AND value ->> 1)";
     let values = vec![
         deployment_id(config).into(),
         changes.into(),
@@ -448,8 +478,9 @@ pub async fn read_page(
     config: &Config,
     request: &CasesRequest,
 ) -> Result<(Vec<String>, String), Error> {
+    let view = view();
     let sql = format!(
-        "SELECT {VIEW} AS text FROM cases WHERE site = ?1 AND (?2 = '' OR state = ?2) AND (?3 = '' OR (score, id) < \
+        "SELECT {view} AS text FROM cases WHERE site = ?1 AND (?2 = '' OR state = ?2) AND (?3 = '' OR (score, id) < \
          (SELECT score, id FROM cases WHERE site = ?1 AND id = ?3)) ORDER BY score DESC, id DESC LIMIT ?4"
     );
     let last = concat!(
@@ -486,6 +517,7 @@ pub async fn read_case(
     config: &Config,
     id: &str,
 ) -> Result<Option<String>, Error> {
+    let view = view();
     let sql = format!(
         "WITH {LINK}, pair AS MATERIALIZED (SELECT value ->> 'giver' AS giver, value ->> 'receiver' AS receiver, \
          strftime('%s', value ->> 'last') * 1000 AS last FROM cases, json_each(facts, '$.pairs') \
@@ -498,7 +530,7 @@ pub async fn read_case(
          entry ->> 'now') AS INTEGER) BETWEEN week.first AND week.end AND entry ->> 'did' = 'count'), {GIFT}, \
          latest AS (SELECT gift.*, pair.receiver AS member FROM gift LEFT JOIN link ON link.user = gift.receiver \
          JOIN pair ON pair.giver = gift.giver AND pair.receiver = IFNULL(link.member, gift.receiver) ORDER BY at DESC LIMIT 20) \
-         SELECT json_patch(json_patch({VIEW}, facts), json_object('latest', (SELECT json_group_array(json_object('at', \
+         SELECT json_patch(json_patch({view}, facts), json_object('latest', (SELECT json_group_array(json_object('at', \
          strftime('%Y-%m-%dT%H:%M:%SZ', at / 1000, 'unixepoch'), 'action', action, 'target', target, 'giver', giver, \
          'receiver', member)) FROM latest))) AS text FROM cases WHERE site = ?1 AND id = ?2"
     );
@@ -518,20 +550,110 @@ pub async fn decide(
     (decision, actor): (&CaseDecision, Option<&Actor>),
     now: Instant,
 ) -> Result<Option<String>, Error> {
+    let view = view();
     let sql = format!(
-        "UPDATE cases SET state = ?3, reason = ?4, actor = ?5, decided = ?6, decided_gifts = gifts, updated = ?6 \
-         WHERE site = ?1 AND id = ?2 RETURNING {VIEW} AS text"
+        "UPDATE cases SET state = ?3, reason = ?4, actor = ?5, decided = ?6, decided_gifts = gifts, updated = ?6, \
+         since = ?7, until = ?8, public = ?9 WHERE site = ?1 AND id = ?2 RETURNING {view} AS text"
     );
     let values = vec![
         deployment_id(config).into(),
         decision.id.as_str().into(),
-        decision.state().into(),
+        decision.state.as_str().into(),
         decision.reason.as_str().into(),
         Actor::stored(actor).into(),
         now.0.into(),
+        decision.span.map(|(from, _)| from.0).into(),
+        decision
+            .span
+            .and_then(|(_, until)| until)
+            .map(|until| until.0)
+            .into(),
+        decision.has_public_reason.into(),
     ];
     let mut cases = journal.texts(Statement::new(&sql, values)).await?;
     Ok(cases.pop())
+}
+
+/// The state and the members of a case.
+pub struct CaseMembers {
+    /// The state.
+    pub state: String,
+    /// The users in alphabetical order.
+    pub members: Vec<String>,
+}
+
+impl FromRow for CaseMembers {
+    fn from_row(mut columns: Columns) -> Option<Self> {
+        Some(Self {
+            state: columns.text(0)?,
+            members: serde_json::from_str(&columns.text(1)?).ok()?,
+        })
+    }
+}
+
+/// Reads the state and the members of a case; `None` if it is unknown.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn read_members(
+    journal: &Database,
+    config: &Config,
+    id: &str,
+) -> Result<Option<CaseMembers>, Error> {
+    let sql = "SELECT state, members FROM cases WHERE site = ?1 AND id = ?2";
+    let values = vec![deployment_id(config).into(), id.into()];
+    let mut cases: Vec<CaseMembers> = journal.query(Statement::new(sql, values)).await?;
+    Ok(cases.pop())
+}
+
+/// Opens the case of members whom a moderator has named, with what they gave each other in 90 days. A case that is open, or
+/// excludes activity between its members, stays so. Returns the case as lists have it.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn open(
+    journal: &Database,
+    config: &Config,
+    thresholds: &FairPlay,
+    (case, actor): (&NewCase, Option<&Actor>),
+    now: Instant,
+) -> Result<Option<String>, Error> {
+    let members = serde_json::to_string(&case.members).unwrap_or_default();
+    let first = day_of(now) - i64::from(KEPT_DAYS);
+    let found = journal
+        .query(candidates_of(config, &members, first))
+        .await?;
+    let window = window(KEPT_DAYS, first, found);
+    let finding = find_by_hand(&window, &case.members, thresholds);
+    let change = Change::by_hand(&finding, config.layout.decimals);
+    let statement = insert_by_hand(config, &change, (&case.reason, actor), now);
+    Ok(journal.texts(statement).await?.pop())
+}
+
+/// Returns the statement that stores the case of a moderator.
+pub(crate) fn insert_by_hand(
+    config: &Config,
+    change: &Change<'_>,
+    (reason, actor): (&str, Option<&Actor>),
+    now: Instant,
+) -> Statement {
+    let view = view();
+    let sql = format!(
+        "INSERT INTO cases (site, id, state, kind, score, gifts, members, facts, found, updated, reason, actor, decided, decided_gifts) \
+         SELECT ?1, value ->> 0, 'open', value ->> 2, value ->> 3, value ->> 4, value -> 5, value -> 6, ?3, ?3, ?4, ?5, ?3, value ->> 4 \
+         FROM json_each(?2) WHERE true ON CONFLICT DO UPDATE SET state = iif(state = 'dismissed', 'open', state), updated = excluded.updated, \
+         gifts = excluded.gifts, facts = excluded.facts RETURNING {view} AS text"
+    );
+    let values = vec![
+        deployment_id(config).into(),
+        serde_json::to_string(&[change]).unwrap_or_default().into(),
+        now.0.into(),
+        reason.into(),
+        Actor::stored(actor).into(),
+    ];
+    Statement::new(&sql, values)
 }
 
 /// Returns the statements that delete the gifts of erased members and the cases that name them. A search that has read them
@@ -555,7 +677,17 @@ pub(super) fn erase(config: &Config, users: &[&str]) -> Vec<Statement> {
              AND receiver IN (SELECT value FROM json_each(?2))",
         ),
         statement(
-            "DELETE FROM cases WHERE site = ?1 AND EXISTS (SELECT 1 FROM json_each(members) AS member \
+            "DELETE FROM cases WHERE site = ?1 AND state <> 'excluded' AND EXISTS (SELECT 1 FROM json_each(members) AS member \
+             JOIN json_each(?2) AS erased ON erased.value = member.value)",
+        ),
+        // The others of a case stay excluded.
+        statement(
+            "UPDATE cases SET members = (SELECT json_group_array(value) FROM json_each(members) \
+             WHERE value NOT IN (SELECT value FROM json_each(?2))), \
+             facts = json_set(facts, '$.pairs', json((SELECT json_group_array(json(value)) FROM json_each(facts, '$.pairs') \
+             WHERE value ->> 'giver' NOT IN (SELECT value FROM json_each(?2)) \
+             AND value ->> 'receiver' NOT IN (SELECT value FROM json_each(?2))))) \
+             WHERE site = ?1 AND state = 'excluded' AND EXISTS (SELECT 1 FROM json_each(members) AS member \
              JOIN json_each(?2) AS erased ON erased.value = member.value)",
         ),
         Statement::new(

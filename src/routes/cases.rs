@@ -8,8 +8,9 @@ use crate::response::Response;
 use activity_rank_core::caller::Caller;
 use activity_rank_core::config::{FairPlay, Scope};
 use activity_rank_core::error::Error;
-use activity_rank_core::fair_play::{CaseDecision, CasesRequest, checked_id};
+use activity_rank_core::fair_play::{CaseDecision, CasesRequest, NewCase, checked_id, excludes};
 use activity_rank_core::query::Query;
+use activity_rank_store::accounts::{Exclusion, exclude};
 
 /// `GET` of a page of cases, and the numbers of fairness.
 pub async fn list(context: RequestContext<'_>, caller: Caller) -> Result<Response, Error> {
@@ -19,6 +20,23 @@ pub async fn list(context: RequestContext<'_>, caller: Caller) -> Result<Respons
     let config = &context.deployment.config;
     let (cases, search) = fair_play::read_page(journal, config, &page).await?;
     Ok(Response::json_text(page.render(&cases, &search)))
+}
+
+/// `POST` that opens a case of members.
+pub async fn open(
+    context: RequestContext<'_>,
+    caller: Caller,
+    body: Body<'_>,
+) -> Result<Response, Error> {
+    context.request.reject_parameters()?;
+    let case = NewCase::parse(&body.json()?)?;
+    caller.must_be_service(Scope::Admin)?;
+    let (journal, thresholds) = bound(context)?;
+    let (actor, now) = (caller.actor(), context.request.now);
+    let config = &context.deployment.config;
+    let case = (&case, actor.as_ref());
+    let case = fair_play::open(journal, config, thresholds, case, now).await?;
+    Ok(Response::json_text(case.ok_or_else(unknown)?))
 }
 
 /// `POST` that searches for cases.
@@ -59,8 +77,21 @@ pub async fn put(
     caller.must_be_service(Scope::Admin)?;
     let (journal, _) = bound(context)?;
     let (actor, now) = (caller.actor(), context.request.now);
-    let decision = (&decision, actor.as_ref());
     let config = &context.deployment.config;
+    let known = fair_play::read_members(journal, config, &decision.id).await?;
+    let known = known.ok_or_else(unknown)?;
+    if decision.span.is_some() || excludes(&known.state) {
+        let members: Vec<&str> = known.members.iter().map(String::as_str).collect();
+        let exclusion = Exclusion {
+            case: &decision.id,
+            members: &members,
+            span: decision.span,
+            reason: &decision.reason,
+            is_public: decision.has_public_reason,
+        };
+        exclude(context.deployment, &exclusion, actor.as_ref(), now).await?;
+    }
+    let decision = (&decision, actor.as_ref());
     let case = fair_play::decide(journal, config, decision, now).await?;
     Ok(Response::json_text(case.ok_or_else(unknown)?))
 }

@@ -286,6 +286,9 @@ pub const ROUTES: &[Route] = routes! {
     }
     "/v1/cases" None {
         GET Authenticated |c, _, caller| cases::list(c, caller);
+        POST WithBody |c, _, caller, body| cases::open(c, caller, body);
+    }
+    "/v1/cases/search" None {
         POST Authenticated |c, _, caller| cases::search(c, caller);
     }
     "/v1/cases/{id}" None {

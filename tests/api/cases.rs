@@ -3,9 +3,9 @@
 use test_support::{Answer, Method, Value, WorkerBuilder, json};
 
 use crate::app::{MiniflareApp, TestApp};
-use crate::bodies::{activity, like, undo};
+use crate::bodies::{activity, dated, like, undo};
 use crate::client::Client;
-use crate::clock::day;
+use crate::clock::{ago, ahead, day};
 use crate::problem::{field_error, problem};
 
 const PATH: &str = "/v1/cases";
@@ -74,7 +74,7 @@ async fn start_with_ring(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder)
 }
 
 async fn post(app: &Client) -> Answer {
-    app.send(Method::POST, PATH, "", &[]).await
+    app.send(Method::POST, "/v1/cases/search", "", &[]).await
 }
 
 async fn search(app: &MiniflareApp) -> Value {
@@ -141,7 +141,8 @@ async fn ring_is_one_case_until_dismissed() {
     let stored = &answer.body["decision"];
     assert_eq!(
         *stored,
-        json!({"reason": "A team", "actor": {"key": "named"}, "at": stored["at"]})
+        json!({"reason": "A team", "actor": {"key": "named"}, "at": stored["at"], "public_reason": false,
+            "from": null, "until": null, "past": null})
     );
     assert_eq!(answer.body["state"], "dismissed");
     assert_eq!(
@@ -317,7 +318,7 @@ async fn only_service_keys_with_admin_see_cases() {
         .await
         .assert(400, field_error("id", detail).body());
     let invalid = json!({"state": "closed", "reason": "r"});
-    let detail = "must be one of open, dismissed";
+    let detail = "must be one of open, dismissed, excluded";
     app.put(&path, &invalid)
         .await
         .assert(400, field_error("state", detail).body());
@@ -331,4 +332,199 @@ async fn deployment_without_fair_play_returns_404() {
         .await
         .assert(404, problem("not-found", detail));
     post(&app).await.assert(404, problem("not-found", detail));
+}
+
+/// Opens the case of members.
+async fn open(app: &Client, members: &[&str]) -> Value {
+    let body = json!({"members": members, "reason": "Said by members"});
+    let answer = app.post(PATH, &body).await;
+    answer.assert_status(200);
+    answer.body
+}
+
+/// Decides a case. Returns the decision.
+async fn decide(app: &Client, case: &Value, decision: Value) -> Value {
+    let path = format!("{PATH}/{}", case["id"].as_str().unwrap());
+    let answer = app.put(&path, &decision).await;
+    answer.assert_status(200);
+    assert_eq!(answer.body["state"], decision["state"]);
+    answer.body["decision"].clone()
+}
+
+fn excluded(from: &str, until: impl Into<Value>) -> Value {
+    json!({"state": "excluded", "reason": "A ring", "public_reason": true, "from": from, "until": until.into()})
+}
+
+#[tokio::test]
+async fn moderator_opens_case_of_members() {
+    let app = start_with_ring(|worker| worker).await;
+    search(&app).await;
+    let case = open(&app, &["c", "p"]).await;
+    let decision = json!({"reason": "Said by members", "actor": null, "at": case["found"], "public_reason": false,
+        "from": null, "until": null, "past": null});
+    let expected = json!({"id": case["id"], "kind": "manual", "state": "open", "score": 0.0, "gifts": 0, "days": 90,
+        "share": 0.0, "members": ["c", "p"], "found": case["found"], "updated": case["found"], "decision": decision});
+    assert_eq!(case, expected);
+    let case = open(&app, &["q", "p"]).await;
+    assert_eq!(
+        (&case["gifts"], &case["members"]),
+        (&json!(2), &json!(["p", "q"]))
+    );
+    let known = open(&app, &["b", "c", "a"]).await;
+    assert_eq!(
+        (&known["kind"], &known["gifts"]),
+        (&json!("ring"), &json!(36))
+    );
+    for (body, pointer) in [
+        (json!({"members": ["a"], "reason": "x"}), "members"),
+        (json!({"members": ["a", "a"], "reason": "x"}), "members"),
+        (json!({"members": ["a", "a b"], "reason": "x"}), "members"),
+        (json!({"members": ["a", "b"]}), "reason"),
+        (
+            json!({"members": ["a", "b"], "reason": "x", "kind": "ring"}),
+            "kind",
+        ),
+    ] {
+        let answer = app.post(PATH, &body).await;
+        answer.assert_status(400);
+        assert_eq!(
+            answer.body["errors"][0]["pointer"],
+            format!("/{pointer}"),
+            "{body}"
+        );
+    }
+}
+
+async fn check_exclusion(shards: u32) {
+    let app = start(|worker| worker.json("SHARDS", json!(shards)));
+    register(&app, &["a", "b", "c"], 4).await;
+    let case = open(&app, &["a", "b"]).await;
+    let (from, until) = (ago(3600), ahead(3600));
+    let decision = decide(&app, &case, excluded(&from, until.as_str())).await;
+    assert_eq!(
+        (&decision["from"], &decision["until"]),
+        (&json!(seconds(&from)), &json!(seconds(&until)))
+    );
+    assert_eq!(
+        (&decision["past"], &decision["public_reason"]),
+        (&json!("pending"), &json!(true))
+    );
+    let outcome = async |activity: Value| {
+        let answer = app.post("/v1/activity", &activity).await;
+        answer.assert_status(200);
+        answer
+            .body
+            .get("reason")
+            .unwrap_or(&answer.body["outcome"])
+            .clone()
+    };
+    assert_eq!(outcome(like("a", "b-0")).await, "pair-cap");
+    assert_eq!(outcome(like("b", "a-0")).await, "pair-cap");
+    assert_eq!(outcome(activity("a", "comment", "b-1")).await, "pair-cap");
+    // Others, and activity before the span, count.
+    assert_eq!(outcome(like("a", "c-0")).await, "counted");
+    assert_eq!(outcome(like("c", "a-0")).await, "counted");
+    assert_eq!(outcome(dated(like("a", "b-2"), ago(7200))).await, "counted");
+    assert_eq!(outcome(undo(like("a", "b-2"))).await, "undone");
+    // An account of an excluded member is that member.
+    app.put("/v1/users/x/account", &json!({"of": "b"}))
+        .await
+        .assert_status(200);
+    register(&app, &["x"], 1).await;
+    assert_eq!(outcome(like("a", "x-0")).await, "pair-cap");
+    assert_eq!(outcome(like("x", "a-1")).await, "pair-cap");
+    let log = app.read("/v1/moderation").await;
+    let actions: Vec<&Value> = log["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| &entry["action"])
+        .collect();
+    assert_eq!(
+        actions
+            .iter()
+            .filter(|action| **action == "exclude")
+            .count(),
+        2,
+        "{log}"
+    );
+
+    let decision = decide(
+        &app,
+        &case,
+        json!({"state": "dismissed", "reason": "A mistake"}),
+    )
+    .await;
+    assert_eq!(
+        (&decision["from"], &decision["until"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(outcome(like("a", "b-0")).await, "counted");
+    assert_eq!(outcome(like("x", "a-1")).await, "counted");
+}
+
+#[tokio::test]
+async fn excluded_members_give_each_other_nothing() {
+    check_exclusion(1).await;
+}
+
+#[tokio::test]
+async fn excluded_members_give_each_other_nothing_on_shards() {
+    check_exclusion(8).await;
+}
+
+#[tokio::test]
+async fn account_has_no_exclusions() {
+    let app = start(|worker| worker);
+    let case = open(&app, &["a", "b"]).await;
+    let from = ago(60);
+    decide(&app, &case, excluded(&from, Value::Null)).await;
+    let answer = app.put("/v1/users/a/account", &json!({"of": "z"})).await;
+    let detail = "A case excludes the account: take that back first.";
+    answer.assert(409, problem("account-conflict", detail));
+    app.put("/v1/users/y/account", &json!({"of": "z"}))
+        .await
+        .assert_status(200);
+    let case = open(&app, &["a", "y"]).await;
+    let path = format!("{PATH}/{}", case["id"].as_str().unwrap());
+    let answer = app.put(&path, &excluded(&from, Value::Null)).await;
+    let detail = "One of them is an account of another member.";
+    answer.assert(409, problem("account-conflict", detail));
+}
+
+#[tokio::test]
+async fn invalid_decisions_are_refused() {
+    let app = start(|worker| worker);
+    let case = open(&app, &["a", "b"]).await;
+    let path = format!("{PATH}/{}", case["id"].as_str().unwrap());
+    for (change, pointer) in [
+        (json!({"from": null}), "from"),
+        (json!({"from": "2026-11-20"}), "from"),
+        (json!({"from": "1969-11-20T08:00:00Z"}), "from"),
+        (json!({"until": "2026-11-20T08:00:00Z"}), "until"),
+        (json!({"until": 5}), "until"),
+        (json!({"public_reason": 1}), "public_reason"),
+        (json!({"state": "open"}), "from"),
+        (json!({"state": "closed"}), "state"),
+        (json!({"reason": ""}), "reason"),
+        (json!({"members": []}), "members"),
+    ] {
+        let mut body = excluded("2026-11-20T08:00:00Z", Value::Null);
+        for (name, value) in change.as_object().unwrap() {
+            body[name] = value.clone();
+        }
+        let answer = app.put(&path, &body).await;
+        answer.assert_status(400);
+        assert_eq!(
+            answer.body["errors"][0]["pointer"],
+            format!("/{pointer}"),
+            "{body}"
+        );
+    }
+    assert_eq!(app.read(&path).await["state"], "open");
+}
+
+/// Returns an instant as responses have it.
+fn seconds(instant: &str) -> String {
+    format!("{}Z", instant.get(..19).unwrap_or_default())
 }

@@ -134,6 +134,7 @@ const CALLS = [
   ['getJournal', { limit: 1 }, { entries: [{}] }],
   ['searchCases', {}, { complete: true, opened: 0, updated: 0 }],
   ['listCases', { state: 'open' }, { cases: [], next: null }],
+  ['openCase', { body: { members: ['7', '9'], reason: 'Said by members' } }, { kind: 'manual', members: ['7', '9'] }],
   ['getCase', { id: `case_${'0'.repeat(16)}` }, 404],
   ['putCase', { id: `case_${'0'.repeat(16)}`, body: { state: 'dismissed', reason: 'A team' } }, 404],
   ['listDeliveries', { state: 'pending' }, { deliveries: [] }],

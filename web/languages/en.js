@@ -613,6 +613,8 @@ export const admin = {
       'opt-in': 'Opted in',
       join: 'Joined',
       detach: 'Detached',
+      exclude: 'Excluded by a case',
+      include: 'Counts again',
       award: 'Awarded',
       withdraw: 'Withdrawn',
       erase: 'Erased',

@@ -581,6 +581,8 @@ export const admin = {
       'opt-in': '本人重新加入',
       join: '关联账号',
       detach: '解除关联',
+      exclude: '按个案不计分',
+      include: '恢复计分',
       award: '授予成就',
       withdraw: '撤回成就',
       erase: '彻底删除',

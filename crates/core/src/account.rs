@@ -4,10 +4,10 @@ use crate::error::{Error, FieldErrors};
 use crate::id;
 use serde_json::Value;
 
-/// The accounts in the flags of a user, as the store holds them.
+/// The accounts in the flags of a user, and their exclusions, as the store holds them.
 ///
-/// `>2 9` of the second account that member 9 has had; `3 1=42 3=77` of a member who has had three accounts, and has two.
-/// Empty for other users.
+/// `>2 9` of the second account that member 9 has had; `3 1=42 3=77` of a member who has had three accounts, and has two;
+/// `0 0a4d55a8d778/1795132800000//17` of a member without accounts who gives nothing to another one. Empty for other users.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Accounts(String);
 
@@ -34,6 +34,25 @@ impl Accounts {
     #[must_use]
     pub fn member(&self) -> Option<(&str, &str)> {
         self.0.strip_prefix('>')?.split_once(' ')
+    }
+
+    /// Returns the exclusions: whom the member gives nothing, as 12 digits of the SHA-1 of their id; from when until when,
+    /// in Unix ms, empty for ever; and the case: between `/`.
+    pub fn exclusions(&self) -> impl Iterator<Item = &str> {
+        self.0.split(' ').filter(|word| word.contains('/'))
+    }
+
+    /// Returns the accounts of a member with the exclusions of others, as the store holds them.
+    #[must_use]
+    pub fn with_exclusions_of(&self, other: &Self) -> String {
+        let own = self.0.split(' ').filter(|word| !word.contains('/'));
+        let mut words: Vec<&str> = own.filter(|word| !word.is_empty()).collect();
+        let exclusions: Vec<&str> = other.exclusions().collect();
+        if words.is_empty() && !exclusions.is_empty() {
+            words.push("0");
+        }
+        words.extend(exclusions);
+        words.join(" ")
     }
 
     /// Returns number and user of each account of a member.
@@ -145,6 +164,16 @@ mod tests {
         assert_eq!(list.number_of("a|b"), Some("3"));
         assert_eq!(list.number_of("4"), None);
         assert_eq!(accounts(",7,3").list().count(), 0);
+        let excluded = accounts(",7,1 1=42 0a4d55a8d778/5//17");
+        assert!(excluded.list().eq([("1", "42")]));
+        assert!(excluded.exclusions().eq(["0a4d55a8d778/5//17"]));
+        assert_eq!(list.exclusions().count(), 0);
+        let merged = |own: &Accounts, other: &Accounts| own.with_exclusions_of(other);
+        assert_eq!(merged(&list, &excluded), "3 1=42 3=a|b 0a4d55a8d778/5//17");
+        assert_eq!(merged(&excluded, &list), "1 1=42");
+        let none = Accounts::default();
+        assert_eq!(merged(&none, &excluded), "0 0a4d55a8d778/5//17");
+        assert_eq!(merged(&none, &none), "");
     }
 
     #[test]

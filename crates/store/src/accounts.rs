@@ -1,4 +1,4 @@
-//! `account.lua`: makes a user an account of a member, and takes that back.
+//! `account.lua`: makes a user an account of a member, and takes that back; sets the exclusions of members.
 //!
 //! The flags of the account name the member, and the flags of the member list the account. Both may lie on different shards.
 //! A request that ends in between is completed by the same request again: what it needs for that is written first, or cleared
@@ -107,6 +107,79 @@ pub async fn release(
     Ok(was_account)
 }
 
+/// The decision of a case that activity between its members does not count.
+#[derive(Clone, Debug)]
+pub struct Exclusion<'a> {
+    /// The case: digits, letters and `-`.
+    pub case: &'a str,
+    /// The members between whom activity does not count.
+    pub members: &'a [&'a str],
+    /// From when until when, `None` for ever; `None` if it counts again.
+    pub span: Option<(Instant, Option<Instant>)>,
+    /// The reason.
+    pub reason: &'a str,
+    /// Whether the members may read it.
+    pub is_public: bool,
+}
+
+impl Exclusion<'_> {
+    /// Returns the exclusions of one of the members, as the script reads them.
+    fn of(&self, member: &str) -> String {
+        let Some((from, until)) = self.span else {
+            return String::new();
+        };
+        let until = until.map(|until| until.0.to_string());
+        let span = format!("/{}/{}", from.0, until.unwrap_or_default());
+        let others = self.members.iter().filter(|other| **other != member);
+        let others: Vec<String> = others.map(|other| format!("{other}{span}")).collect();
+        others.join(" ")
+    }
+}
+
+/// Lets activity between members not count, or count again. Earlier activity follows with a recount. The same call again completes
+/// one that failed.
+///
+/// # Errors
+///
+/// [`Error::AccountConflict`] for an account of a member, and for more than 100 exclusions of a member; else as
+/// [`Deployment::run_script`].
+pub async fn exclude(
+    deployment: &Deployment,
+    exclusion: &Exclusion<'_>,
+    actor: Option<&Actor>,
+    now: Instant,
+) -> Result<(), Error> {
+    deployment.claim().await?;
+    for member in exclusion.members {
+        let others = exclusion.of(member);
+        let shard = deployment.config.shard_of(member);
+        let call = Command::script(&ACCOUNT, &account_keys(&deployment.keys(shard)))
+            .arg(&deployment.fingerprint(shard))
+            .number(now.0)
+            .arg(deployment.config.bound.journal_flag())
+            .arg(Actor::stored(actor))
+            .args(["exclude", member, &others, exclusion.case, exclusion.reason])
+            .arg(if exclusion.is_public { "1" } else { "" });
+        let reply = deployment.run_script(call).await?;
+        let accounts = Accounts::new(reply.at(2)?.text()?);
+        if accounts.member().is_none() {
+            deployment.set_accounts(member, accounts);
+        }
+        match reply.at(3)?.text()? {
+            "full" => {
+                let detail = "A member has at most 100 exclusions.";
+                return Err(Error::AccountConflict(detail));
+            }
+            "account" => {
+                let detail = "One of them is an account of another member.";
+                return Err(Error::AccountConflict(detail));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Returns the keys of the script.
 #[must_use]
 pub fn account_keys(keys: &Keys) -> Vec<String> {
@@ -155,6 +228,7 @@ async fn change(
             "full" => "A member has at most 20 accounts.",
             "account" => "One of them is an account of another member: take that back first.",
             "member" => "The account has accounts: take these back first.",
+            "excluded" => "A case excludes the account: take that back first.",
             _ => "",
         };
         if !detail.is_empty() {

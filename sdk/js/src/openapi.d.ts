@@ -1158,6 +1158,26 @@ export interface paths {
         get: operations["listCases"];
         put?: never;
         /**
+         * Open a case
+         * @description Opens a case of members whom a moderator names, with what they gave each other in the last 90 days. A case of the same members that is dismissed opens again; one that excludes activity stays so. Needs the scope `admin`.
+         */
+        post: operations["openCase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cases/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
          * Search for cases
          * @description Searches for cases at once, as the Worker does each night. With a long journal that has never been searched, `complete` is false: repeat the request until it is true. Needs the scope `admin`.
          */
@@ -1184,8 +1204,8 @@ export interface paths {
          */
         get: operations["getCase"];
         /**
-         * Dismiss a case
-         * @description Dismisses a case, or opens it again. A dismissed case opens by itself only when its gifts have grown by `growth` of `FAIR_PLAY`. The case stores the reason and the name of the key. Needs the scope `admin`.
+         * Decide a case
+         * @description Dismisses a case, opens it again, or excludes activity between its members: activity of one of them by which another one would receive points is `capped` with the reason `pair-cap`, for both sides. Earlier activity goes with the next recount of accounts, on both sides and on archived boards too; in any other state it returns the same way. A member has at most 100 exclusions. A dismissed case opens by itself only when its gifts have grown by `growth` of `FAIR_PLAY`. The case stores the reason and the name of the key. Needs the scope `admin`.
          */
         put: operations["putCase"];
         post?: never;
@@ -2616,10 +2636,10 @@ export interface components {
                 /** Format: date-time */
                 at: string;
                 /**
-                 * @description What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted. An account has joined a member (`join`), or been detached from one (`detach`).
+                 * @description What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted. An account has joined a member (`join`), or been detached from one (`detach`). By a case, activity between members does not count (`exclude`), or counts again (`include`).
                  * @enum {unknown}
                  */
-                action: "hide" | "unhide" | "freeze" | "unfreeze" | "adjust" | "undo-adjust" | "opt-out" | "opt-in" | "join" | "detach" | "award" | "withdraw" | "erase" | "delete";
+                action: "hide" | "unhide" | "freeze" | "unfreeze" | "adjust" | "undo-adjust" | "opt-out" | "opt-in" | "join" | "detach" | "exclude" | "include" | "award" | "withdraw" | "erase" | "delete";
                 /** @description `null` if the service key has no name, if the user who acted has been erased, and in old entries. */
                 actor: components["schemas"]["Actor"] | null;
                 /** @description `null` if the user has been erased, and for a target. */
@@ -2656,16 +2676,19 @@ export interface components {
             next: string | null;
         };
         CaseId: string;
-        /** @enum {unknown} */
-        CaseState: "open" | "dismissed";
+        /**
+         * @description `excluded`: activity between the members does not count.
+         * @enum {unknown}
+         */
+        CaseState: "open" | "dismissed" | "excluded";
         /** @description Members whose giving their activity does not explain. */
         Case: {
             id: components["schemas"]["CaseId"];
             /**
-             * @description `ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within seconds. `few-givers`: a member receives most from few.
+             * @description `manual`: a moderator has named the members. `ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within seconds. `few-givers`: a member receives most from few.
              * @enum {unknown}
              */
-            kind: "ring" | "farm" | "new-accounts" | "burst" | "few-givers";
+            kind: "ring" | "farm" | "new-accounts" | "burst" | "few-givers" | "manual";
             state: components["schemas"]["CaseState"];
             /** @description The gifts above the expected ones, times `share`. */
             score: number;
@@ -2676,7 +2699,7 @@ export interface components {
              * @enum {unknown}
              */
             days: 30 | 90;
-            /** @description Of a ring, the mean share of its members' gifts that they exchange with each other; of a burst, that of the pair's gifts in it; else that of the gifts that the member received. */
+            /** @description Of a ring, the mean share of its members' gifts that they exchange with each other; of a burst, that of the pair's gifts in it; of a `manual` case, that of the members' gifts which they gave each other; else that of the gifts that the member received. */
             share: number;
             /** @description In alphabetical order. */
             members: components["schemas"]["UserId"][];
@@ -2694,15 +2717,32 @@ export interface components {
                 actor: components["schemas"]["Actor"] | null;
                 /** Format: date-time */
                 at: string;
+                /** @description Whether the members may read the reason. */
+                public_reason: boolean;
+                /**
+                 * Format: date-time
+                 * @description In the state `excluded`, from when activity between the members does not count.
+                 */
+                from: string | null;
+                /**
+                 * Format: date-time
+                 * @description Until when; `null` for ever.
+                 */
+                until: string | null;
+                /**
+                 * @description Whether a recount of accounts has applied the last exclusion, or the last end of one, to what had been sent before. `null` if there was none.
+                 * @enum {unknown}
+                 */
+                past: "pending" | "counted" | null;
             };
         };
         CaseDetails: {
             id: components["schemas"]["CaseId"];
             /**
-             * @description `ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within seconds. `few-givers`: a member receives most from few.
+             * @description `manual`: a moderator has named the members. `ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within seconds. `few-givers`: a member receives most from few.
              * @enum {unknown}
              */
-            kind: "ring" | "farm" | "new-accounts" | "burst" | "few-givers";
+            kind: "ring" | "farm" | "new-accounts" | "burst" | "few-givers" | "manual";
             state: components["schemas"]["CaseState"];
             /** @description The gifts above the expected ones, times `share`. */
             score: number;
@@ -2713,7 +2753,7 @@ export interface components {
              * @enum {unknown}
              */
             days: 30 | 90;
-            /** @description Of a ring, the mean share of its members' gifts that they exchange with each other; of a burst, that of the pair's gifts in it; else that of the gifts that the member received. */
+            /** @description Of a ring, the mean share of its members' gifts that they exchange with each other; of a burst, that of the pair's gifts in it; of a `manual` case, that of the members' gifts which they gave each other; else that of the gifts that the member received. */
             share: number;
             /** @description In alphabetical order. */
             members: components["schemas"]["UserId"][];
@@ -2731,6 +2771,23 @@ export interface components {
                 actor: components["schemas"]["Actor"] | null;
                 /** Format: date-time */
                 at: string;
+                /** @description Whether the members may read the reason. */
+                public_reason: boolean;
+                /**
+                 * Format: date-time
+                 * @description In the state `excluded`, from when activity between the members does not count.
+                 */
+                from: string | null;
+                /**
+                 * Format: date-time
+                 * @description Until when; `null` for ever.
+                 */
+                until: string | null;
+                /**
+                 * @description Whether a recount of accounts has applied the last exclusion, or the last end of one, to what had been sent before. `null` if there was none.
+                 * @enum {unknown}
+                 */
+                past: "pending" | "counted" | null;
             };
             /** @description Most gifts first. */
             pairs: {
@@ -2766,6 +2823,25 @@ export interface components {
         };
         CaseDecision: {
             state: components["schemas"]["CaseState"];
+            reason: components["schemas"]["Reason"];
+            /**
+             * @description Whether the members may read the reason.
+             * @default false
+             */
+            public_reason?: boolean;
+            /**
+             * Format: date-time
+             * @description Required in the state `excluded`, and only there: from when activity between the members does not count, by its instant. 1970 or later.
+             */
+            from?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when, after `from`; `null` for ever.
+             */
+            until?: string | null;
+        };
+        NewCase: {
+            members: components["schemas"]["UserId"][];
             reason: components["schemas"]["Reason"];
         };
         CaseSearch: {
@@ -2870,7 +2946,7 @@ export interface components {
                 /** @description The id of the entry in its shard. */
                 id: string;
                 /** @enum {unknown} */
-                did: "count" | "undo" | "adjust" | "receive" | "target" | "list" | "stub" | "moderate-target" | "moderate" | "profile" | "erase" | "event" | "recount" | "rules" | "account" | "accounts" | "award" | "withdraw" | "place" | "places" | "pause" | "refused";
+                did: "count" | "undo" | "adjust" | "receive" | "target" | "list" | "stub" | "moderate-target" | "moderate" | "profile" | "erase" | "event" | "recount" | "rules" | "account" | "accounts" | "award" | "withdraw" | "place" | "places" | "pause" | "exclude" | "refused";
                 /** @description When the operation was applied, in Unix milliseconds. */
                 now: string;
                 /** @description In `receive` and `target` the author; empty for none. */
@@ -2960,6 +3036,10 @@ export interface components {
                  * @description In `pause`, the day of the change.
                  */
                 day?: string;
+                /** @description In `exclude`, the case. */
+                case?: string;
+                /** @description To whom the user gives nothing by the case from then on: for each other member the first 12 digits of the SHA-1 of their id, from when and until when in Unix milliseconds (empty for ever), and the case, separated by `/`, such as `0a4d55a8d778/1795132800000//case_1`. Empty for none. */
+                excluded?: string;
                 /** @description Why it did not count. */
                 outcome?: string;
                 /**
@@ -7004,6 +7084,76 @@ export interface operations {
             503: components["responses"]["StoreUnavailable"];
         };
     };
+    openCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "members": [
+                 *         "42",
+                 *         "7"
+                 *       ],
+                 *       "reason": "Said by three members"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewCase"];
+            };
+        };
+        responses: {
+            /** @description The case. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "case_0f3a5b7c9d1e2f40",
+                     *       "kind": "manual",
+                     *       "state": "open",
+                     *       "score": 9.6,
+                     *       "gifts": 24,
+                     *       "days": 90,
+                     *       "share": 0.4,
+                     *       "members": [
+                     *         "42",
+                     *         "7"
+                     *       ],
+                     *       "found": "2026-11-23T09:12:44Z",
+                     *       "updated": "2026-11-23T09:12:44Z",
+                     *       "decision": {
+                     *         "reason": "Said by three members",
+                     *         "actor": {
+                     *           "key": "moderation"
+                     *         },
+                     *         "at": "2026-11-23T09:12:44Z",
+                     *         "public_reason": false,
+                     *         "from": null,
+                     *         "until": null,
+                     *         "past": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Case"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
     searchCases: {
         parameters: {
             query?: never;
@@ -7160,7 +7310,11 @@ export interface operations {
                      *         "actor": {
                      *           "key": "moderation"
                      *         },
-                     *         "at": "2026-11-23T09:12:44Z"
+                     *         "at": "2026-11-23T09:12:44Z",
+                     *         "public_reason": false,
+                     *         "from": null,
+                     *         "until": null,
+                     *         "past": null
                      *       }
                      *     }
                      */
@@ -7171,6 +7325,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["AccountConflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];

@@ -98,7 +98,7 @@ fn deliveries() -> Vec<Case> {
 
 /// The parameters of cases.
 fn fair_play() -> Vec<Case> {
-    let states = "must be one of open, dismissed";
+    let states = "must be one of open, dismissed, excluded";
     let id = "must be the id of a case: case_ and 16 hexadecimal digits";
     let mut cases = Vec::new();
     for state in ["", "Open", "open,dismissed"] {
@@ -113,7 +113,11 @@ fn fair_play() -> Vec<Case> {
         cases.push(get(&path, field_error("id", id)));
     }
     let unknown = field_error("state", NO_PARAMETERS);
-    cases.push(Case::new(Method::POST, "/v1/cases?state=open", unknown));
+    cases.push(Case::new(
+        Method::POST,
+        "/v1/cases/search?state=open",
+        unknown,
+    ));
     cases
 }
 

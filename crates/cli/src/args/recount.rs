@@ -74,8 +74,9 @@ With --event, only the board of that event changes: everything in the journal co
 definition, which may begin in the past. The event is final again at once, or when it would have
 been.
 
-With --accounts, nothing is done if no account has been joined or has left since the last such
-recount: run it once a day.
+With --accounts, activity between the members of excluded cases is taken too, or given back.
+Nothing is done if no account has been joined or has left, and no case has been decided so, since
+the last such recount: run it once a day.
 
 Examples:
   activity-rank recount --accounts --rules wrangler.toml --dry-run

@@ -1,7 +1,8 @@
 //! The recount of accounts, as the journal has it: what else counts by it, so that a rebuild needs no rules and decides nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use activity_rank_core::calendar::Instant;
 use serde::{Deserialize, Serialize};
 
 /// A recount of accounts.
@@ -42,9 +43,64 @@ impl AccountRecount {
 /// receiver, as in [`AccountRecount::sources`], and -1 if it takes points back, else 1. It follows the later one of the first two.
 pub type AddedReceipt = (u64, u64, u64, i8);
 
+/// The exclusions of members, as the journal has them.
+#[derive(Debug, Default)]
+pub struct Exclusions(HashMap<String, Vec<String>>);
+
+impl Exclusions {
+    /// Replaces the exclusions of a case. Returns all of the member, in the order of the store.
+    pub fn set(&mut self, member: &str, case: &str, excluded: &str) -> &[String] {
+        let of_member = self.0.entry(member.to_owned()).or_default();
+        let is_of_case = |exclusion: &str| exclusion.rsplit('/').next() == Some(case);
+        of_member.retain(|exclusion| !is_of_case(exclusion));
+        of_member.extend(excluded.split_whitespace().map(str::to_owned));
+        of_member
+    }
+
+    /// Forgets a member.
+    pub fn forget(&mut self, member: &str) {
+        self.0.remove(member);
+    }
+
+    /// Returns whether activity of a member for another one, with this hash, does not count at an instant.
+    #[must_use]
+    pub fn contain(&self, member: &str, other: &str, at: Instant) -> bool {
+        let of_member = self.0.get(member).map_or(&[][..], Vec::as_slice);
+        of_member.iter().any(|exclusion| {
+            let mut parts = exclusion.split('/');
+            let is_other = parts.next() == Some(other);
+            let mut instant = || parts.next().unwrap_or_default().parse::<i64>().ok();
+            let (from, until) = (instant(), instant());
+            let is_since = from.is_some_and(|from| at.0 >= from);
+            is_other && is_since && until.is_none_or(|until| at.0 < until)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exclusions_are_those_of_their_cases() {
+        let mut exclusions = Exclusions::default();
+        let both = exclusions.set("9", "17", "aa/5//17 bb/5/7/17");
+        assert_eq!(both, ["aa/5//17", "bb/5/7/17"]);
+        assert_eq!(exclusions.set("9", "7", "aa/1/2/7").len(), 3);
+        let contain = |other, at| exclusions.contain("9", other, Instant(at));
+        let found = [
+            ("aa", 5),
+            ("aa", 1),
+            ("aa", 2),
+            ("aa", 4),
+            ("bb", 6),
+            ("bb", 7),
+        ]
+        .map(|(other, at)| contain(other, at));
+        assert_eq!(found, [true, true, false, false, true, false]);
+        assert!(!exclusions.contain("8", "aa", Instant(5)));
+        assert_eq!(exclusions.set("9", "17", ""), ["aa/1/2/7"]);
+    }
 
     #[test]
     fn large_recount_forgets_sources_only() {

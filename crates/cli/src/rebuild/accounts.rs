@@ -176,7 +176,7 @@ pub async fn past(journals: Journals<'_>, recount: &AccountRecount) -> Result<Pa
     Ok(decided.0)
 }
 
-/// Returns whether an account was joined or detached after the last recount of accounts.
+/// Returns whether an account was joined or detached, or an exclusion changed, after the last recount of accounts.
 ///
 /// # Errors
 ///
@@ -184,7 +184,7 @@ pub async fn past(journals: Journals<'_>, recount: &AccountRecount) -> Result<Pa
 pub async fn is_due(journals: Journals<'_>) -> Result<bool, Failure> {
     let (mut changed, mut recounted) = (0, 0);
     read_all(journals, |entry| match entry.change {
-        Change::Account { .. } => changed = changed.max(entry.original),
+        Change::Account { .. } | Change::Exclude { .. } => changed = changed.max(entry.original),
         Change::Accounts(recount) => recounted = recounted.max(recount.until),
         _ => {}
     })

@@ -213,6 +213,14 @@ pub enum Change {
         account: String,
         actor: String,
     },
+    /// The exclusions of a case that the user has from then on.
+    Exclude {
+        user: String,
+        case: String,
+        excluded: String,
+        reason: String,
+        actor: String,
+    },
     /// Steps of an achievement that a moderator awards or withdraws: no data but the audit log.
     Award {
         verb: String,
@@ -326,6 +334,7 @@ impl Entry {
             Change::Activity(Activity { user, .. })
             | Change::Account { user, .. }
             | Change::Award { user, .. }
+            | Change::Exclude { user, .. }
             | Change::Moderate { user, .. }
             | Change::Pause { user, .. }
             | Change::Profile { user, .. } => (user.as_str(), ""),
@@ -363,6 +372,7 @@ impl Entry {
             | Change::List { user, .. }
             | Change::Account { user, .. }
             | Change::Award { user, .. }
+            | Change::Exclude { user, .. }
             | Change::Moderate { user, .. }
             | Change::Pause { user, .. }
             | Change::Profile { user, .. } => ("user", user.as_str()),
@@ -439,6 +449,8 @@ pub(super) struct JsonEntry {
     pub(super) steps: String,
     pub(super) values: String,
     pub(super) pauses: String,
+    pub(super) case: String,
+    pub(super) excluded: String,
 }
 
 impl JsonEntry {
@@ -530,6 +542,13 @@ impl JsonEntry {
                 user,
                 of: self.of.clone(),
                 account: self.number.clone(),
+                actor: self.actor.clone(),
+            },
+            "exclude" => Change::Exclude {
+                user,
+                case: self.case.clone(),
+                excluded: self.excluded.clone(),
+                reason: self.reason.clone(),
                 actor: self.actor.clone(),
             },
             "award" | "withdraw" => Change::Award {

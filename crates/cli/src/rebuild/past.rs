@@ -19,6 +19,7 @@ use activity_rank_core::content::{id_of_member, member};
 use activity_rank_core::shard;
 use activity_rank_store::count::{BoardSet, TimestampSource, Verb};
 
+use super::account::Exclusions;
 use super::account::{AccountRecount, AddedReceipt};
 use super::journal::{Activity, Change, Entry, Receipt, Registration};
 use super::store::sha1_hex;
@@ -38,18 +39,29 @@ pub struct Links {
     members: HashMap<String, String>,
     /// The user of each account that a member has had, by its number.
     users: HashMap<(String, String), String>,
-    /// Users who are or have been an account, and their members.
+    /// Users who are or have been an account, and their members; members who have or have had exclusions.
     persons: HashSet<String>,
+    exclusions: Exclusions,
 }
 
 impl Links {
     /// Adds an entry of the journal.
     pub fn add(&mut self, entry: &Entry) {
-        let Change::Account {
-            user, of, account, ..
-        } = &entry.change
-        else {
-            return;
+        let (user, of, account) = match &entry.change {
+            Change::Account {
+                user, of, account, ..
+            } => (user, of, account),
+            Change::Exclude {
+                user,
+                case,
+                excluded,
+                ..
+            } => {
+                self.exclusions.set(user, case, excluded);
+                self.persons.insert(user.clone());
+                return;
+            }
+            _ => return,
         };
         if of.is_empty() {
             self.members.remove(user);
@@ -422,6 +434,26 @@ impl Reader {
         ids.iter().any(is_person)
     }
 
+    /// Returns whether an exclusion of the person is about the one who receives for an activity.
+    fn is_excluded(&self, person: &str, item: &Item, rules: &Rules) -> bool {
+        let activity = &item.activity;
+        let rule = rules.get(&activity.rule.action, activity.at);
+        let gives = rule.is_some_and(|rule| rule.received > 0);
+        if activity.verb == Verb::Undo || !gives {
+            return false;
+        }
+        let receiver = receiver_of(activity);
+        let registered = self.registry.at(&receiver, item.applied_at);
+        let user = match (activity.rule.action.as_str(), registered) {
+            ("follow", _) => receiver.as_str(),
+            (_, Some(registered)) => registered.author.as_str(),
+            (_, None) => "",
+        };
+        let hash = sha1_hex(self.links.person(user, ""));
+        let hash = hash.get(..12).unwrap_or_default();
+        !user.is_empty() && self.links.exclusions.contain(person, hash, activity.at)
+    }
+
     /// Decides what counts.
     #[must_use]
     pub fn decide(mut self, decision: &Decision<'_>) -> Receipts {
@@ -474,6 +506,7 @@ impl Reader {
             Decision::Rules(rules) => {
                 self.is_frozen(person, item.applied_at)
                     || self.is_erased(person, activity)
+                    || self.is_excluded(person, item, rules)
                     || done.refuses(activity, rules, || self.is_own(person, item))
             }
         };

@@ -24,6 +24,7 @@ use activity_rank_store::receive::Call;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::account::Exclusions;
 use super::expiry::{ChangedBoards, ExpiryTracker};
 use super::journal::{Activity, Change, Entry, Receipt, Registration};
 use super::retention::Retention;
@@ -69,14 +70,10 @@ pub enum ScriptCall {
         /// Time of the change, Unix ms.
         then: i64,
     },
-    /// The script that makes a user an account.
+    /// The script that makes a user an account, or sets exclusions.
     Account {
-        /// The user.
-        user: String,
-        /// The member; empty to take it back.
-        of: String,
-        /// The number of the account.
-        account: String,
+        /// Its arguments after the actor.
+        args: Vec<String>,
         /// The actor as the audit log stores it.
         actor: String,
         /// Time of the change, Unix ms.
@@ -273,29 +270,13 @@ impl Step {
                     args: vec![context.fingerprint.clone(), json],
                 }
             }
-            ScriptCall::Account {
-                user,
-                of,
-                account,
-                actor,
-                then,
-            } => {
-                let verb = if of.is_empty() { "detach" } else { "join" };
+            ScriptCall::Account { args, actor, then } => {
                 let then = then.to_string();
-                let args = [
-                    &context.fingerprint,
-                    &then,
-                    NOT_JOURNALED,
-                    actor,
-                    verb,
-                    user,
-                    of,
-                    account,
-                ];
+                let first = [&context.fingerprint, &then, NOT_JOURNALED, actor];
                 EncodedCall {
                     script: "account",
                     keys: account_keys(&context.keys),
-                    args: args.map(str::to_owned).to_vec(),
+                    args: [&first.map(str::to_owned)[..], args].concat(),
                 }
             }
             ScriptCall::Award { args, actor, then } => {
@@ -473,6 +454,8 @@ pub struct Planner {
     definitions: Definitions,
     /// The accounts of users, as the shadow's flags have them.
     accounts: HashMap<String, Accounts>,
+    /// The exclusions of users.
+    exclusions: Exclusions,
     /// The recounts of events: number of the entry, event and line of its definition.
     event_recounts: Vec<(u64, String, String)>,
     open: Option<OpenCall>,
@@ -523,6 +506,7 @@ impl Planner {
             archived: None,
             definitions: Definitions::default(),
             accounts: HashMap::new(),
+            exclusions: Exclusions::default(),
             event_recounts: Vec::new(),
             open: None,
             steps: Vec::new(),
@@ -555,6 +539,15 @@ impl Planner {
                 self.users.add_stored(user);
                 self.set_account(user, of, account);
             }
+            Change::Exclude {
+                user,
+                case,
+                excluded,
+                ..
+            } => {
+                self.users.add_stored(user);
+                self.set_exclusions(user, case, excluded);
+            }
             Change::List { user, .. }
             | Change::Award { user, .. }
             | Change::Moderate { user, .. }
@@ -579,6 +572,34 @@ impl Planner {
                 self.accounts.insert(user.to_owned(), accounts)
             }
         };
+    }
+
+    /// Records the exclusions of a case. The lists of accounts follow a rebuild.
+    fn set_exclusions(&mut self, user: &str, case: &str, excluded: &str) {
+        let exclusions = self.exclusions.set(user, case, excluded);
+        let text = match exclusions.is_empty() {
+            true => String::new(),
+            false => format!("0 {}", exclusions.join(" ")),
+        };
+        self.accounts.insert(user.to_owned(), Accounts::new(&text));
+    }
+
+    /// Forgets accounts and exclusions of a user who is erased.
+    pub fn forget_accounts(&mut self, user: &str) {
+        self.accounts.remove(user);
+        self.exclusions.forget(user);
+    }
+
+    /// Adds a call of the script of accounts, whose second argument after the actor is a user.
+    fn change_account(&mut self, number: u64, args: Vec<String>, actor: String, then: i64) {
+        let user = args.get(1).map_or("", String::as_str);
+        self.users.add(user);
+        self.store_users();
+        self.steps.push(Step {
+            entry: Some(number),
+            entries: 1,
+            call: ScriptCall::Account { args, actor, then },
+        });
     }
 
     /// Records a recount of an event: the line of its definition holds for all entries before.
@@ -648,20 +669,23 @@ impl Planner {
                 actor,
             } => {
                 self.close();
-                self.users.add(&user);
-                self.store_users();
                 self.set_account(&user, &of, &account);
-                return self.steps.push(Step {
-                    entry: Some(number),
-                    entries: 1,
-                    call: ScriptCall::Account {
-                        user,
-                        of,
-                        account,
-                        actor,
-                        then,
-                    },
-                });
+                let verb = if of.is_empty() { "detach" } else { "join" };
+                let args = vec![verb.to_owned(), user, of, account];
+                return self.change_account(number, args, actor, then);
+            }
+            Change::Exclude {
+                user,
+                case,
+                excluded,
+                reason,
+                actor,
+            } => {
+                self.close();
+                self.set_exclusions(&user, &case, &excluded);
+                let excluded = format!("={excluded}");
+                let args = vec!["exclude".to_owned(), user, excluded, case, reason];
+                return self.change_account(number, args, actor, then);
             }
             Change::Award {
                 verb,

@@ -321,6 +321,7 @@ impl Applier {
                 | Change::Event { .. }
                 | Change::Account { .. }
                 | Change::Award { .. }
+                | Change::Exclude { .. }
                 | Change::Moderate { .. }
                 | Change::Pause { .. }
                 | Change::Profile { .. }
@@ -347,6 +348,7 @@ impl Applier {
         let user: Option<String> = shard.store.run(command).await?;
         match user {
             Some(user) => {
+                self.planner.forget_accounts(&user);
                 let script = AllBoardsScript::Erase { actor };
                 self.planner.change_all_boards(entry, then, script, user);
             }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use activity_rank_core::account::Accounts;
 use activity_rank_store::fingerprint::{Stored, paused};
 use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::Command;
@@ -278,7 +279,7 @@ async fn restore_users(
 }
 
 /// Returns restored flags: letters, then the number of the user in the audit log, which is that of the log that stays, then
-/// accounts: the journal of an account names the member, whose list another shard may have.
+/// accounts: the journal of an account names the member, whose list another shard may have. The journal has all exclusions.
 fn with_number(seen: &Option<String>, new: Option<String>, replaces_log: bool) -> Option<String> {
     let part = |text: &Option<String>, index| {
         let part = text
@@ -288,10 +289,13 @@ fn with_number(seen: &Option<String>, new: Option<String>, replaces_log: bool) -
     };
     let letters = part(&new, 0);
     let number = part(if replaces_log { &new } else { seen }, 1);
-    let is_account = |text: &String| text.starts_with('>');
-    let accounts = Some(part(&new, 2)).filter(is_account);
-    let accounts = accounts.or_else(|| Some(part(seen, 2)).filter(|text| !is_account(text)));
-    match (number, accounts.unwrap_or_default()) {
+    let (written, stored) = (part(&new, 2), Accounts::new(&part(seen, 2)));
+    let accounts = match (written.starts_with('>'), stored.member()) {
+        (true, _) => written,
+        (false, Some(_)) => String::new(),
+        (false, None) => stored.with_exclusions_of(&Accounts::new(&written)),
+    };
+    match (number, accounts) {
         (number, accounts) if !accounts.is_empty() => {
             Some(format!("{letters},{number},{accounts}"))
         }

@@ -42,6 +42,7 @@ fn start(shards: u32) -> JournalApp {
             .json("SHARDS", json!(shards))
             .json("RULES", rules())
             .json("JOURNAL_REFUSED", json!(true))
+            .json("FAIR_PLAY", json!({}))
             .json("ACHIEVEMENTS", achievements())
             .var("BOARD_MAX_AGE", "0")
     })
@@ -277,6 +278,8 @@ enum Step {
     Erase,
     Join(String),
     Detach(String),
+    /// Opens the case of these members, or excludes what they give each other, or no longer.
+    Decide(Vec<String>, Option<i64>),
 }
 
 /// A member whose accounts are joined from the beginning. Later recounts cannot decide again what an erased user did.
@@ -311,6 +314,7 @@ impl JournalApp {
                 }
                 return;
             }
+            Step::Decide(members, days) => return self.decide(members, *days).await,
             Step::Join(account) => return self.join(account).await,
             Step::Detach(account) => return self.detach(account).await,
         };
@@ -320,6 +324,22 @@ impl JournalApp {
     async fn detach(&self, account: &str) {
         let path = format!("/v1/users/{account}/account");
         self.api.delete(&path).await.assert_status(204);
+    }
+
+    /// Decides that activity between members does not count since the beginning of a day, or on any day.
+    async fn decide(&self, members: &[String], days: Option<i64>) {
+        let opened = json!({"members": members, "reason": "Case"});
+        let case = self.api.post("/v1/cases", &opened).await;
+        let id = case.assert_status(200).body["id"].clone();
+        let decision = match days {
+            Some(days) => {
+                let from = format!("{}T00:00:00Z", day(days));
+                json!({"state": "excluded", "from": from, "reason": "Ring"})
+            }
+            None => json!({"state": "dismissed", "reason": "No ring"}),
+        };
+        let path = format!("/v1/cases/{}", id.as_str().unwrap_or_default());
+        self.api.put(&path, &decision).await.assert_status(200);
     }
 
     async fn join(&self, account: &str) {
@@ -333,6 +353,8 @@ impl JournalApp {
 struct Steps {
     random: Random,
     joined: BTreeSet<String>,
+    /// The members of cases, and the days since which they are excluded.
+    excluded: BTreeMap<Vec<String>, i64>,
     is_erased: bool,
     adjustments: usize,
 }
@@ -364,7 +386,22 @@ impl Steps {
                 let adjustment = json!({"id": id, "points": points, "reason": "Case"});
                 Step::Adjust(user, adjustment)
             }
-            6 if !self.is_erased && random.below(10) == 0 => {
+            6..=7 => {
+                let first = random.below(PERSONS);
+                let count = 2 + random.below(2);
+                let members = (first..first + count).map(|person| format!("p{}", person % PERSONS));
+                let mut members: Vec<String> = members.collect();
+                members.sort_unstable();
+                let days = match self.excluded.remove(&members) {
+                    Some(_) => None,
+                    None => Some(random.below(DAYS as u64) as i64),
+                };
+                if let Some(days) = days {
+                    self.excluded.insert(members.clone(), days);
+                }
+                Step::Decide(members, days)
+            }
+            8 if !self.is_erased && random.below(10) == 0 => {
                 self.is_erased = true;
                 Step::Erase
             }
@@ -373,8 +410,9 @@ impl Steps {
     }
 }
 
-/// Sends random steps to a service that joins accounts and takes them back in between. After each part it is recounted, and
-/// has what a service has that is sent the same without joins, and has joined the accounts of then from the beginning.
+/// Sends random steps to a service that joins accounts, excludes what members give each other, and takes that back, in between.
+/// After each part it is recounted, and has what a service has that is sent the same, and has had the joins and exclusions of
+/// then from the beginning.
 async fn check(shards: u32, seed: u64, steps: usize) -> TestResult {
     let apps: Vec<JournalApp> = (0..=PARTS).map(|_| start(shards)).collect();
     let (app, references) = apps.split_first().ok_or("no services")?;
@@ -405,6 +443,7 @@ async fn check(shards: u32, seed: u64, steps: usize) -> TestResult {
     let mut random = Steps {
         random: Random::new(seed),
         joined: BTreeSet::new(),
+        excluded: BTreeMap::new(),
         is_erased: false,
         adjustments: 0,
     };
@@ -418,9 +457,12 @@ async fn check(shards: u32, seed: u64, steps: usize) -> TestResult {
         for account in &random.joined {
             reference.join(account).await;
         }
+        for (members, days) in &random.excluded {
+            reference.decide(members, Some(*days)).await;
+        }
         for step in &sent {
             match step {
-                Step::Join(_) | Step::Detach(_) => {}
+                Step::Join(_) | Step::Detach(_) | Step::Decide(..) => {}
                 step => reference.run(step).await,
             }
         }

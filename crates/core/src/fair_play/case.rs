@@ -1,10 +1,11 @@
 //! Cases: findings that moderators see until they dismiss them.
 
 use super::{Finding, Kind, PairFacts, overlap};
-use crate::calendar::Date;
+use crate::calendar::{Date, Instant};
 use crate::config::FairPlay;
 use crate::error::{Error, FieldErrors};
-use crate::moderation::read_reason;
+use crate::id;
+use crate::moderation::{read_public, read_reason};
 use crate::query::Query;
 use crate::score::Points;
 use crate::shard::fnv_64;
@@ -19,7 +20,10 @@ const ID_PREFIX: &str = "case_";
 const ID_DIGITS: usize = 16;
 
 /// The states of a case.
-const STATES: [&str; 2] = ["open", "dismissed"];
+const STATES: [&str; 3] = ["open", "dismissed", "excluded"];
+
+/// The most members of a case that a moderator opens.
+const MAX_MEMBERS: usize = 50;
 
 /// The most pairs that a case shows.
 const MAX_PAIRS: usize = 100;
@@ -29,8 +33,8 @@ const MAX_PAIRS: usize = 100;
 pub struct KnownCase {
     /// Its id.
     pub id: String,
-    /// The number of gifts when it was dismissed; `None` while it is open.
-    pub dismissed: Option<u64>,
+    /// The number of gifts when it was decided; `None` while it is open.
+    pub decided: Option<u64>,
     /// The users in alphabetical order.
     pub members: Vec<String>,
 }
@@ -79,6 +83,33 @@ fn rounded(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
 
+impl<'a> Change<'a> {
+    /// Returns the case of a finding under an id.
+    fn new(id: String, opens: bool, finding: &'a Finding, decimals: u32) -> Self {
+        Self(
+            id,
+            opens,
+            finding.kind,
+            rounded(finding.score),
+            finding.gifts(),
+            &finding.members,
+            Facts::new(finding, decimals),
+        )
+    }
+
+    /// Returns the case that a moderator opens.
+    #[must_use]
+    pub fn by_hand(finding: &'a Finding, decimals: u32) -> Self {
+        Self::new(id_of(&finding.members), true, finding, decimals)
+    }
+}
+
+/// Returns the id of a new case of these members.
+fn id_of(members: &[String]) -> String {
+    let members: Vec<&str> = members.iter().map(String::as_str).collect();
+    format!("{ID_PREFIX}{:016x}", fnv_64(&members))
+}
+
 impl<'a> Facts<'a> {
     fn new(finding: &'a Finding, decimals: u32) -> Self {
         let date =
@@ -116,33 +147,22 @@ pub fn changes<'a>(
 ) -> Vec<Change<'a>> {
     let mut changes: Vec<Change<'a>> = Vec::new();
     for finding in findings {
-        let members: Vec<&str> = finding.members.iter().map(String::as_str).collect();
-        let mut id = format!("{ID_PREFIX}{:016x}", fnv_64(&members));
+        let mut id = id_of(&finding.members);
         let case = known
             .iter()
             .find(|case| case.id == id || overlap(&case.members, &finding.members));
         let mut opens = true;
         if let Some(case) = case {
             id.clone_from(&case.id);
-            opens = case.dismissed.is_some();
-            let gifts = case.dismissed.unwrap_or(0);
+            opens = case.decided.is_some();
+            let gifts = case.decided.unwrap_or(0);
             let least = gifts.saturating_mul(100 + u64::from(thresholds.growth));
             if finding.gifts().saturating_mul(100) < least {
                 continue;
             }
         }
         if !changes.iter().any(|change| change.0 == id) {
-            let (score, gifts) = (rounded(finding.score), finding.gifts());
-            let facts = Facts::new(finding, decimals);
-            changes.push(Change(
-                id,
-                opens,
-                finding.kind,
-                score,
-                gifts,
-                &finding.members,
-                facts,
-            ));
+            changes.push(Change::new(id, opens, finding, decimals));
         }
     }
     changes
@@ -192,25 +212,70 @@ impl CasesRequest {
     }
 }
 
+/// A request to open a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCase {
+    /// The users in alphabetical order.
+    pub members: Vec<String>,
+    /// The reason.
+    pub reason: String,
+}
+
+impl NewCase {
+    /// Parses a request body.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] lists every invalid field.
+    pub fn parse(body: &Value) -> Result<Self, Error> {
+        let Value::Object(fields) = body else {
+            return Err(Error::invalid("A case is a JSON object."));
+        };
+        let mut errors = FieldErrors::default();
+        errors.reject_unknown(fields.keys(), &["members", "reason"]);
+        let members = errors.check("/members", read_members(fields.get("members")));
+        let reason = errors.check("/reason", read_reason(fields.get("reason")));
+        let case = || {
+            Some(Self {
+                members: members?,
+                reason: reason?,
+            })
+        };
+        errors.finish(case())
+    }
+}
+
+fn read_members(value: Option<&Value>) -> Result<Vec<String>, String> {
+    let invalid = || format!("must be an array of 2 to {MAX_MEMBERS} different users");
+    let values = value.and_then(Value::as_array).ok_or_else(invalid)?;
+    let mut members: Vec<String> = Vec::new();
+    for value in values.iter().take(MAX_MEMBERS + 1) {
+        let user = id::user(value).ok_or_else(invalid)?;
+        match members.binary_search(&user) {
+            Ok(_) => return Err(invalid()),
+            Err(index) => members.insert(index, user),
+        }
+    }
+    let is_valid = (2..=MAX_MEMBERS).contains(&members.len());
+    is_valid.then_some(members).ok_or_else(invalid)
+}
+
 /// A moderator's decision about a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseDecision {
     /// The id of the case.
     pub id: String,
-    /// Whether it is dismissed, or open again.
-    pub is_dismissed: bool,
+    /// The state of the case after the decision.
+    pub state: String,
     /// The reason.
     pub reason: String,
+    /// Whether the members may read the reason.
+    pub has_public_reason: bool,
+    /// From when until when activity between the members does not count, `None` for ever; only with [`Self::excludes`].
+    pub span: Option<(Instant, Option<Instant>)>,
 }
 
 impl CaseDecision {
-    /// Returns the state of the case after the decision.
-    #[must_use]
-    pub fn state(&self) -> &'static str {
-        let [open, dismissed] = STATES;
-        if self.is_dismissed { dismissed } else { open }
-    }
-
     /// Parses a request body; the id comes from the path.
     ///
     /// # Errors
@@ -221,20 +286,59 @@ impl CaseDecision {
             return Err(Error::invalid("A decision is a JSON object."));
         };
         let mut errors = FieldErrors::default();
-        errors.reject_unknown(fields.keys(), &["state", "reason"]);
+        let known: &[&str] = &["state", "reason", "public_reason", "from", "until"];
+        errors.reject_unknown(fields.keys(), known);
         let id = errors.check("/id", checked_id(id));
         let state = fields.get("state").and_then(Value::as_str);
         let state = errors.check("/state", checked_state(state.unwrap_or_default()));
         let reason = errors.check("/reason", read_reason(fields.get("reason")));
+        let is_public = errors.check("/public_reason", read_public(fields));
+        let from = fields.get("from").filter(|from| !from.is_null());
+        let until = fields.get("until").filter(|until| !until.is_null());
+        let mut span = None;
+        if state.as_deref() == Some(STATES[2]) {
+            let from = errors.check("/from", read_instant(from));
+            let until = until.map(|until| read_instant(Some(until))).transpose();
+            let until = errors.check("/until", until);
+            if let (Some(from), Some(until)) = (from, until) {
+                if until.is_some_and(|until| until <= from) {
+                    errors.check::<()>("/until", Err("must be after `from`".to_owned()));
+                }
+                span = Some((from, until));
+            }
+        } else {
+            for (pointer, value) in [("/from", from), ("/until", until)] {
+                if value.is_some() {
+                    let detail = format!("belongs to the state {} alone", STATES[2]);
+                    errors.check::<()>(pointer, Err(detail));
+                }
+            }
+        }
         let decision = || {
             Some(Self {
                 id: id?,
-                is_dismissed: state? == "dismissed",
+                state: state?,
                 reason: reason?,
+                has_public_reason: is_public?,
+                span,
             })
         };
         errors.finish(decision())
     }
+}
+
+/// Returns whether a case in a state excludes activity between its members.
+#[must_use]
+pub fn excludes(state: &str) -> bool {
+    state == STATES[2]
+}
+
+fn read_instant(value: Option<&Value>) -> Result<Instant, String> {
+    let instant = value.and_then(Value::as_str).and_then(Instant::parse);
+    let instant = instant.filter(|instant| instant.0 >= 0);
+    instant.ok_or_else(|| {
+        "must be an RFC 3339 date and time with an offset such as 2026-11-20T08:00:00Z".to_owned()
+    })
 }
 
 fn checked_state(state: &str) -> Result<String, String> {

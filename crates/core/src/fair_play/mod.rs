@@ -13,7 +13,9 @@ mod case;
 #[cfg(test)]
 mod tests;
 
-pub use case::{CaseDecision, CasesRequest, Change, KnownCase, changes, checked_id};
+pub use case::{
+    CaseDecision, CasesRequest, Change, KnownCase, NewCase, changes, checked_id, excludes,
+};
 
 use crate::config::FairPlay;
 use serde::{Serialize, Serializer};
@@ -103,6 +105,8 @@ pub enum Kind {
     Burst,
     /// A member who receives most from few.
     FewGivers,
+    /// Members whom a moderator has named.
+    Manual,
 }
 
 impl Kind {
@@ -115,6 +119,7 @@ impl Kind {
             Self::NewAccounts => "new-accounts",
             Self::Burst => "burst",
             Self::FewGivers => "few-givers",
+            Self::Manual => "manual",
         }
     }
 }
@@ -192,6 +197,22 @@ pub fn detect(windows: &[Window], thresholds: &FairPlay) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Returns the pairs between members whom a moderator has named, in alphabetical order, as a finding.
+#[must_use]
+pub fn find_by_hand(window: &Window, members: &[String], thresholds: &FairPlay) -> Finding {
+    let mut search = Search::new(window, thresholds);
+    search.edges.clear();
+    for pair in &window.pairs {
+        search.edges.extend(search.edge(pair));
+    }
+    let given = window.members.iter().map(|member| member.given).sum();
+    let share = share(gifts(&search.edges), given);
+    Finding {
+        members: members.to_vec(),
+        ..search.finding(Kind::Manual, &search.edges, share)
+    }
 }
 
 /// Returns whether two lists of members in alphabetical order share more than half of the shorter one.
@@ -288,12 +309,6 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(window: &'a Window, thresholds: &'a FairPlay) -> Self {
-        let find = |user: &String| {
-            let members = &window.members;
-            members
-                .binary_search_by(|member| member.user.cmp(user))
-                .ok()
-        };
         let mut search = Self {
             window,
             thresholds,
@@ -301,13 +316,8 @@ impl<'a> Search<'a> {
             bursts: Vec::new(),
         };
         for pair in &window.pairs {
-            let (Some(giver), Some(receiver)) = (find(&pair.giver), find(&pair.receiver)) else {
+            let Some(edge) = search.edge(pair) else {
                 continue;
-            };
-            let edge = Edge {
-                giver,
-                receiver,
-                pair,
             };
             if pair.gifts >= thresholds.min_gifts && search.has_lift(edge, 1) {
                 search.edges.push(edge);
@@ -317,6 +327,20 @@ impl<'a> Search<'a> {
             }
         }
         search
+    }
+
+    fn edge(&self, pair: &'a Pair) -> Option<Edge<'a>> {
+        let find = |user: &String| {
+            let members = &self.window.members;
+            members
+                .binary_search_by(|member| member.user.cmp(user))
+                .ok()
+        };
+        Some(Edge {
+            giver: find(&pair.giver)?,
+            receiver: find(&pair.receiver)?,
+            pair,
+        })
     }
 
     fn given(&self, index: usize) -> u32 {

@@ -470,7 +470,7 @@ fn case_holds_pairs_with_counts_and_shares() {
 fn same_members_are_one_case() {
     let known = |members: &[&str], dismissed| KnownCase {
         id: "case_0000000000000001".to_owned(),
-        dismissed,
+        decided: dismissed,
         members: members.iter().map(|user| (*user).to_owned()).collect(),
     };
     let change = |gifts, known| {

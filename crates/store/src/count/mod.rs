@@ -525,7 +525,7 @@ fn join_members(plans: &mut [Plan<'_>], pending: &mut Vec<Pending>) {
     }
 }
 
-/// Reads the members who receive for operations, where a rule limits that. Returns whether there were any.
+/// Reads the members who receive for operations, where a rule or an exclusion limits that. Returns whether there were any.
 async fn set_receivers(
     deployment: &Deployment,
     plans: &mut [Plan<'_>],

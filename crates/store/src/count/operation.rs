@@ -169,8 +169,9 @@ impl UserOperations {
     /// Returns the authors and followed users who receive for the operations, each with the place for their member, where
     /// that is limited and not known yet.
     pub(super) fn unknown_receivers(&mut self) -> Vec<(String, &mut Option<String>)> {
+        let has_exclusions = self.accounts.exclusions().next().is_some();
         let operations = self.operations.iter_mut();
-        let limited = operations.filter(|operation| operation.rule.pair_cap > 0);
+        let limited = operations.filter(|operation| has_exclusions || operation.rule.pair_cap > 0);
         let receivers = limited.filter_map(|operation| match &mut operation.receiver {
             Receiver::Target { author, pair, .. } if pair.is_none() => {
                 Some((author.clone()?, pair))
@@ -183,7 +184,7 @@ impl UserOperations {
         receivers.collect()
     }
 
-    /// Returns whether the user has accounts.
+    /// Returns whether the user has accounts or exclusions.
     pub(super) fn has_accounts(&self) -> bool {
         self.accounts != Accounts::default()
     }

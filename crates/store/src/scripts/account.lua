@@ -1,27 +1,29 @@
--- Makes a user an account of a member, or takes that back: one half on the shard of each. Follows journal.lua and
--- audit.lua.
+-- Makes a user an account of a member, or takes that back: one half on the shard of each. Sets the exclusions of a member.
+-- Follows journal.lua and audit.lua.
 --
 -- KEYS    1 users (hash)   2 changes (stream)   3 audit log (stream)   4 subjects and reasons (hash)
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms   3 '1' to write to the journal
 --         4 string: actor, or ''   5 verb   6 string: user   7 string: the other one
---         8 integer: number of the account for 'join', or for 'add' in a rebuild; else ''
+--         8 integer: number of the account for 'join', or for 'add' in a rebuild; case of 'exclude'; else ''
+--         9 string: reason of 'exclude'   10 '1' if the user may read it
 --         verbs on the shard of a member: 'add' and 'remove', the other one is the account
 --         on the shard of an account: 'join' and 'detach', the other one is the member; '' to detach it from any, in a
 --         rebuild
+--         'exclude' replaces the exclusions of a case, the other one: 'id/from/until' for each, or '' for none; or
+--         '=' and the exclusions of the case as they are stored
 -- Returns { schema fingerprint, {}, accounts, result }
 --         accounts  of the user, as users.lua stores them
---         result    'ok', also if nothing was to change; 'added' to the list; 'detached' from the member; 'full' if the member has 20 accounts;
+--         result    'ok', also if nothing was to change; 'added' to the list; 'detached' from the member; 'full' if the member has 20 accounts, or 100 exclusions;
 --                   'account' if the user is an account of another member, or the member is one; 'member' if the
---                   account has accounts. The first three alone
---                   have changed anything.
+--                   account has accounts; 'excluded' if it has exclusions. The first three alone have changed anything.
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
--- State   Numbers of accounts are not given again: a member without accounts keeps the last one. 'join' and 'detach' are in
---         the audit log and the journal, of the account. Nothing expires.
+-- State   Numbers of accounts are not given again: a member without accounts keeps the last one. 'join', 'detach' and
+--         'exclude' are in the audit log and the journal, the first two of the account. Nothing expires.
 -- Example EVALSHA sha 4 {ar:0}p {ar:0}o {ar:0}l {ar:0}w 'v4 ...' 1795132800000 0 '' join 42 9 2
 
-local MOST = 20
+local MOST, MOST_EXCLUSIONS = 20, 100
 local verb, user, other, given = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
-local audit = { log = KEYS[3], subjects = KEYS[4], now = ARGV[2], reason = '', actor = ARGV[4] }
+local audit = { log = KEYS[3], subjects = KEYS[4], now = ARGV[2], reason = ARGV[9] or '', actor = ARGV[4] }
 local outbox = ARGV[3] == '1' and KEYS[2] or nil
 local stored_fingerprint = redis.call('HGET', KEYS[1], FINGERPRINT)
 if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
@@ -43,6 +45,22 @@ for number, account in string.gmatch(before, ' (%d+)=(%S+)') do
   end
 end
 
+-- Exclusions of other cases, and of the case.
+local excluded, of_case = {}, {}
+for exclusion in string.gmatch(before, ' (%x+/%S+)') do
+  if verb ~= 'exclude' or string.match(exclusion, '[^/]+$') ~= given then
+    excluded[#excluded + 1] = ' ' .. exclusion
+  end
+end
+if verb == 'exclude' then
+  for one in string.gmatch(string.match(other, '^=(.*)') or '', '%S+') do
+    of_case[#of_case + 1] = ' ' .. one
+  end
+  for one, span in string.gmatch(string.match(other, '^[^=].*') or '', '([^%s/]+)(/%S+)') do
+    of_case[#of_case + 1] = ' ' .. string.sub(redis.sha1hex(one), 1, 12) .. span .. '/' .. given
+  end
+end
+
 -- Returns the accounts of the user after the change, or why it is refused.
 local function change()
   if verb == 'detach' then
@@ -52,6 +70,8 @@ local function change()
       return nil, 'member'
     elseif member and member ~= other then
       return nil, 'account'
+    elseif #excluded > 0 then
+      return nil, 'excluded'
     end
     return '>' .. given .. ' ' .. other
   elseif member then
@@ -64,7 +84,11 @@ local function change()
     last = math.max(last, number)
     listed[#listed + 1] = ' ' .. digits(number) .. '=' .. other
   end
-  return last > 0 and digits(last) .. table.concat(listed) or ''
+  if #excluded + #of_case > MOST_EXCLUSIONS then
+    return nil, 'full'
+  end
+  local text = table.concat(listed) .. table.concat(excluded) .. table.concat(of_case)
+  return (last > 0 or text ~= '') and digits(last) .. text or ''
 end
 
 local after, refusal = change()
@@ -76,11 +100,18 @@ if after and after ~= before then
   elseif verb == 'detach' then
     id = write_outbox(outbox, 'account', 'now', ARGV[2], 'user', user, 'of', '', 'number', '',
       'actor', ARGV[4])
+  elseif verb == 'exclude' then
+    id = write_outbox(outbox, 'exclude', 'now', ARGV[2], 'user', user, 'case', given,
+      'excluded', string.sub(table.concat(of_case), 2), 'reason', audit.reason, 'actor', ARGV[4], 'public', ARGV[10])
   end
   -- A store that refuses the flags loses the entry again.
   write_after(outbox, id, function()
     if verb == 'join' or verb == 'detach' then
       write_audit(audit, user, { verb })
+    elseif verb == 'exclude' then
+      write_audit(audit, user, { #of_case > 0 and 'exclude' or 'include', 'case', given })
+    end
+    if verb ~= 'add' and verb ~= 'remove' then
       letters, subject = read_flags(user)
     end
     local text = letters .. ',' .. subject .. (after ~= '' and ',' .. after or '')

@@ -17,7 +17,7 @@
 --         items   account (number of its sender), field, mark (its deduplication record), action (code), name (of the action), at, place (number), points,
 --                 cooldown (ms), dated, queued, events (board, points, board, ...)
 --           count   record (text) or daily and old (the daily record may have expired); cap; pair_cap, and with several
---                   shards receiver (user; else the call finds them); last (field of the cooldown); own (the user is the target); gives (';2wa;17;1', or ';2wa;' and then `target` (member)
+--                   shards, for it and for exclusions, receiver (user; else the call finds them); last (field of the cooldown); own (the user is the target); gives (';2wa;17;1', or ';2wa;' and then `target` (member)
 --                   with registers (an earlier call registers it) and own_counts, or `followed` (user) and known
 --                   (boards)); on (';post-8' ends the record)
 --           undo    undo, reason, and the guess `where` of its record, or the record that was `seen`
@@ -38,11 +38,18 @@
 
 local items, places, outcomes, writers = call.items, call.places, {}, nil
 
--- Notes who receives for an item, if that is limited: ';2wa;' becomes ';2wa>0a4d55a8d778;', with a hash of the receiver.
+-- Notes who receives for an item, if that is limited: with a cap, ';2wa;' becomes ';2wa>0a4d55a8d778;', with a hash of the
+-- receiver. Finds whether an exclusion of the user is about them.
 local function note_receiver(item, receiver, flags)
-  if item.pair_cap and receiver and receiver ~= '' then
+  if item.gives and (item.pair_cap or match(accounts, '/')) and (receiver or '') ~= '' then
     local member = match(accounts_of(flags or run('HGET', KEYS[1], FLAGS .. receiver)), '^>%d+ (.+)$') or receiver
-    item.gives = string.gsub(item.gives, '^(;%d+%a+);', '%1>' .. sub(redis.sha1hex(member), 1, 12) .. ';')
+    local digest = sub(redis.sha1hex(member), 1, 12)
+    if item.pair_cap then
+      item.gives = string.gsub(item.gives, '^(;%d+%a+);', '%1>' .. digest .. ';')
+    end
+    for from, till in string.gmatch(accounts, ' ' .. digest .. '/(%d+)/(%d*)') do
+      item.excluded = item.excluded or item.at >= tonumber(from) and item.at < (tonumber(till) or math.huge)
+    end
   end
 end
 
@@ -71,13 +78,12 @@ local function find_received(item)
   return numbers and item.gives .. numbers .. (item.on or '') or ''
 end
 
--- Returns the field of a history with what an action has given one receiver on a day, and what an item gives; nil if the
--- end of its record does not say who receives.
-local function read_pair(item, place, received)
+-- Returns the field of a history with what an action has given one receiver on a day, and its value with an item, or without
+-- it (-1); nil if the end of its record does not say who receives.
+local function read_pair(item, place, received, times)
   local points, receiver = match(received, '^;(%d+)%a+>(%x+)')
-  if points then
-    return '>' .. place.day .. item.action .. receiver, points + 0
-  end
+  local pair = points and '>' .. place.day .. item.action .. receiver
+  return pair, pair and (get(hash(place.history), pair) or 0) + times * points
 end
 
 local function count(item, place)
@@ -113,12 +119,9 @@ local function count(item, place)
   if item.cap and earned + item.points > item.cap then
     return 'daily-cap'
   end
-  local pair, given = read_pair(item, place, received)
-  if pair then
-    given = given + (get(hash(place.history), pair) or 0)
-    if item.pair_cap and given > item.pair_cap then
-      return 'pair-cap'
-    end
+  local pair, given = read_pair(item, place, received, 1)
+  if item.excluded or item.pair_cap and pair and given > item.pair_cap then
+    return 'pair-cap'
   end
   local boards, overflows = item_boards(item, place, 1, item.points)
   if overflows then
@@ -159,9 +162,8 @@ local function undo(item, place)
   local source, points = writers[item.field] or item, tonumber(record.amounts)
   place = places[source.place]
   remove_total(place, item.action, points)
-  local pair, given = read_pair(item, place, record.received)
+  local pair, given = read_pair(item, place, record.received, -1)
   if pair then
-    given = (get(hash(place.history), pair) or 0) - given
     set(hash(place.history), pair, given > 0 and digits(given))
   end
   local applied, skipped = add_all(item_boards(source, place, -1, points), #place.boards)

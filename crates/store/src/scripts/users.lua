@@ -4,7 +4,8 @@
 -- user           profile, JSON
 -- '!' .. user    'flags,subject,accounts': h hidden by a moderator, s opted out, f frozen; number in the audit log;
 --                '>2 9' of the second account that member 9 has had, '3 1=42 3=77' of a member who has had three accounts
---                and has two
+--                and has two. Exclusions follow: '0a4d55a8d778/1795132800000//17': by case 17, the member gives nothing to
+--                the one with this SHA-1 (12 digits) from an instant on (Unix ms), until another one or for ever
 -- '~' .. user    pauses, such as '2026-12-20/2027-01-03,2027-02-01/2027-02-01': first and last day of each
 -- '\t#'          watched boards: watch.lua
 -- '\t#3'         id of the last entry of shard 3 that was applied here: receive.lua

@@ -1564,6 +1564,25 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def open_case(
+        self,
+        body: types.NewCase,
+        *,
+        timeout: float | None = None,
+    ) -> types.Case:
+        """Open a case.
+
+        Opens a case of members whom a moderator names, with what they gave each other in the last 90 days. A case of
+        the same members that is dismissed opens again; one that excludes activity stays so. Needs the scope `admin`.
+
+        `POST /v1/cases`
+        """
+        return self._call(
+            routes.OPEN_CASE,
+            body=body,
+            timeout=timeout,
+        )
+
     def search_cases(
         self,
         *,
@@ -1574,7 +1593,7 @@ class Operations(ABC):
         Searches for cases at once, as the Worker does each night. With a long journal that has never been searched,
         `complete` is false: repeat the request until it is true. Needs the scope `admin`.
 
-        `POST /v1/cases`
+        `POST /v1/cases/search`
         """
         return self._call(
             routes.SEARCH_CASES,
@@ -1607,10 +1626,13 @@ class Operations(ABC):
         *,
         timeout: float | None = None,
     ) -> types.Case:
-        """Dismiss a case.
+        """Decide a case.
 
-        Dismisses a case, or opens it again. A dismissed case opens by itself only when its gifts have grown by `growth`
-        of `FAIR_PLAY`. The case stores the reason and the name of the key. Needs the scope `admin`.
+        Dismisses a case, opens it again, or excludes activity between its members: activity of one of them by which
+        another one would receive points is `capped` with the reason `pair-cap`, for both sides. Earlier activity goes
+        with the next recount of accounts, on both sides and on archived boards too; in any other state it returns the
+        same way. A member has at most 100 exclusions. A dismissed case opens by itself only when its gifts have grown
+        by `growth` of `FAIR_PLAY`. The case stores the reason and the name of the key. Needs the scope `admin`.
 
         `PUT /v1/cases/{id}`
         """
@@ -3552,6 +3574,25 @@ class AsyncOperations(ABC):
             timeout=timeout,
         )
 
+    async def open_case(
+        self,
+        body: types.NewCase,
+        *,
+        timeout: float | None = None,
+    ) -> types.Case:
+        """Open a case.
+
+        Opens a case of members whom a moderator names, with what they gave each other in the last 90 days. A case of
+        the same members that is dismissed opens again; one that excludes activity stays so. Needs the scope `admin`.
+
+        `POST /v1/cases`
+        """
+        return await self._call(
+            routes.OPEN_CASE,
+            body=body,
+            timeout=timeout,
+        )
+
     async def search_cases(
         self,
         *,
@@ -3562,7 +3603,7 @@ class AsyncOperations(ABC):
         Searches for cases at once, as the Worker does each night. With a long journal that has never been searched,
         `complete` is false: repeat the request until it is true. Needs the scope `admin`.
 
-        `POST /v1/cases`
+        `POST /v1/cases/search`
         """
         return await self._call(
             routes.SEARCH_CASES,
@@ -3595,10 +3636,13 @@ class AsyncOperations(ABC):
         *,
         timeout: float | None = None,
     ) -> types.Case:
-        """Dismiss a case.
+        """Decide a case.
 
-        Dismisses a case, or opens it again. A dismissed case opens by itself only when its gifts have grown by `growth`
-        of `FAIR_PLAY`. The case stores the reason and the name of the key. Needs the scope `admin`.
+        Dismisses a case, opens it again, or excludes activity between its members: activity of one of them by which
+        another one would receive points is `capped` with the reason `pair-cap`, for both sides. Earlier activity goes
+        with the next recount of accounts, on both sides and on archived boards too; in any other state it returns the
+        same way. A member has at most 100 exclusions. A dismissed case opens by itself only when its gifts have grown
+        by `growth` of `FAIR_PLAY`. The case stores the reason and the name of the key. Needs the scope `admin`.
 
         `PUT /v1/cases/{id}`
         """

@@ -96,7 +96,8 @@ PUT_MODERATION: Route[types.Moderation] = Route("putModeration", "PUT", "/v1/use
 ADJUST_POINTS: Route[types.Outcome] = Route("adjustPoints", "POST", "/v1/users/{user}/adjustments", "json")
 GET_AUDIT: Route[types.Audit] = Route("getAudit", "GET", "/v1/moderation", "json")
 LIST_CASES: Route[types.Cases] = Route("listCases", "GET", "/v1/cases", "json")
-SEARCH_CASES: Route[types.CaseSearch] = Route("searchCases", "POST", "/v1/cases", "json")
+OPEN_CASE: Route[types.Case] = Route("openCase", "POST", "/v1/cases", "json")
+SEARCH_CASES: Route[types.CaseSearch] = Route("searchCases", "POST", "/v1/cases/search", "json")
 GET_CASE: Route[types.CaseDetails] = Route("getCase", "GET", "/v1/cases/{id}", "json")
 PUT_CASE: Route[types.Case] = Route("putCase", "PUT", "/v1/cases/{id}", "json")
 GET_JOURNAL: Route[types.Journal] = Route("getJournal", "GET", "/v1/journal", "json")
@@ -186,6 +187,7 @@ ALL: tuple[Route[Any], ...] = (
     ADJUST_POINTS,
     GET_AUDIT,
     LIST_CASES,
+    OPEN_CASE,
     SEARCH_CASES,
     GET_CASE,
     PUT_CASE,

@@ -1043,13 +1043,16 @@ class AuditEntry(TypedDict):
         "opt-in",
         "join",
         "detach",
+        "exclude",
+        "include",
         "award",
         "withdraw",
         "erase",
         "delete",
     ]
     """What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted. An
-    account has joined a member (`join`), or been detached from one (`detach`)."""
+    account has joined a member (`join`), or been detached from one (`detach`). By a case, activity between members does
+    not count (`exclude`), or counts again (`include`)."""
     actor: Actor | None
     """`null` if the service key has no name, if the user who acted has been erased, and in old entries."""
     user: User | None
@@ -1074,15 +1077,22 @@ class Audit(TypedDict):
 CaseId: TypeAlias = str
 
 
-CaseState: TypeAlias = Literal["open", "dismissed"]
+CaseState: TypeAlias = Literal["open", "dismissed", "excluded"]
+"""`excluded`: activity between the members does not count."""
 
 
-@final
-class CaseDecision1(TypedDict):
-    reason: Reason
-    actor: Actor | None
-    """`null` if the key has no name."""
-    at: str
+CaseDecision1 = TypedDict(
+    "CaseDecision1",
+    {
+        "reason": Reason,
+        "actor": Actor | None,
+        "at": str,
+        "public_reason": bool,
+        "from": str | None,
+        "until": str | None,
+        "past": Literal["pending", "counted", None],
+    },
+)
 
 
 @final
@@ -1090,10 +1100,10 @@ class Case(TypedDict):
     """Members whose giving their activity does not explain."""
 
     id: CaseId
-    kind: Literal["ring", "farm", "new-accounts", "burst", "few-givers"]
-    """`ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member.
-    `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within seconds. `few-givers`: a member
-    receives most from few."""
+    kind: Literal["ring", "farm", "new-accounts", "burst", "few-givers", "manual"]
+    """`manual`: a moderator has named the members. `ring`: members give to each other or in a circle. `farm`: accounts
+    give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within
+    seconds. `few-givers`: a member receives most from few."""
     state: CaseState
     score: float
     """The gifts above the expected ones, times `share`."""
@@ -1103,7 +1113,8 @@ class Case(TypedDict):
     """The days before the search in which the gifts are."""
     share: float
     """Of a ring, the mean share of its members' gifts that they exchange with each other; of a burst, that of the
-    pair's gifts in it; else that of the gifts that the member received."""
+    pair's gifts in it; of a `manual` case, that of the members' gifts which they gave each other; else that of the
+    gifts that the member received."""
     members: list[UserId]
     """In alphabetical order."""
     found: str
@@ -1113,12 +1124,18 @@ class Case(TypedDict):
     """The last decision of a moderator."""
 
 
-@final
-class CaseDetailsDecision1(TypedDict):
-    reason: Reason
-    actor: Actor | None
-    """`null` if the key has no name."""
-    at: str
+CaseDetailsDecision1 = TypedDict(
+    "CaseDetailsDecision1",
+    {
+        "reason": Reason,
+        "actor": Actor | None,
+        "at": str,
+        "public_reason": bool,
+        "from": str | None,
+        "until": str | None,
+        "past": Literal["pending", "counted", None],
+    },
+)
 
 
 @final
@@ -1155,10 +1172,10 @@ class CaseDetailsLatestItem(TypedDict):
 @final
 class CaseDetails(TypedDict):
     id: CaseId
-    kind: Literal["ring", "farm", "new-accounts", "burst", "few-givers"]
-    """`ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member.
-    `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within seconds. `few-givers`: a member
-    receives most from few."""
+    kind: Literal["ring", "farm", "new-accounts", "burst", "few-givers", "manual"]
+    """`manual`: a moderator has named the members. `ring`: members give to each other or in a circle. `farm`: accounts
+    give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within
+    seconds. `few-givers`: a member receives most from few."""
     state: CaseState
     score: float
     """The gifts above the expected ones, times `share`."""
@@ -1168,7 +1185,8 @@ class CaseDetails(TypedDict):
     """The days before the search in which the gifts are."""
     share: float
     """Of a ring, the mean share of its members' gifts that they exchange with each other; of a burst, that of the
-    pair's gifts in it; else that of the gifts that the member received."""
+    pair's gifts in it; of a `manual` case, that of the members' gifts which they gave each other; else that of the
+    gifts that the member received."""
     members: list[UserId]
     """In alphabetical order."""
     found: str
@@ -1182,9 +1200,21 @@ class CaseDetails(TypedDict):
     """The latest gifts first."""
 
 
+CaseDecision = TypedDict(
+    "CaseDecision",
+    {
+        "state": CaseState,
+        "reason": Reason,
+        "public_reason": NotRequired[bool],
+        "from": NotRequired[str | None],
+        "until": NotRequired[str | None],
+    },
+)
+
+
 @final
-class CaseDecision(TypedDict):
-    state: CaseState
+class NewCase(TypedDict):
+    members: list[UserId]
     reason: Reason
 
 
@@ -1300,7 +1330,8 @@ class JournalEntry(TypedDict):
     `target`, `verb`, `reason` and `actor`; `moderate` has `user`, `hidden`, `frozen`, `reason`, `changed` and `actor`;
     `profile` has `user`, `json` and `hidden`, and `actor` if `hidden` is not empty; `erase` has `hash` and `actor`;
     `event` has `event`, `json`, `definitions` and `recount`; `recount` has `event`; `rules` has `rules`; `account` has
-    `user`, `of`, `number` and `actor`; `accounts` has `accounts`."""
+    `user`, `of`, `number` and `actor`; `accounts` has `accounts`; `exclude` has `user`, `case`, `excluded`, `reason`,
+    `actor` and `public`."""
 
     n: int
     """Position in the journal. Numbers may be skipped."""
@@ -1329,6 +1360,7 @@ class JournalEntry(TypedDict):
         "place",
         "places",
         "pause",
+        "exclude",
         "refused",
     ]
     now: str
@@ -1408,6 +1440,12 @@ class JournalEntry(TypedDict):
     The pauses of earlier entries hold until the day before."""
     day: NotRequired[str]
     """In `pause`, the day of the change."""
+    case: NotRequired[str]
+    """In `exclude`, the case."""
+    excluded: NotRequired[str]
+    """To whom the user gives nothing by the case from then on: for each other member the first 12 digits of the SHA-1
+    of their id, from when and until when in Unix milliseconds (empty for ever), and the case, separated by `/`, such as
+    `0a4d55a8d778/1795132800000//case_1`. Empty for none."""
     outcome: NotRequired[str]
     """Why it did not count."""
     undo: NotRequired[Literal["", "1"]]

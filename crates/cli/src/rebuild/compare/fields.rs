@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use activity_rank_core::account::Accounts;
 use activity_rank_store::count::ActiveRecord;
 use activity_rank_store::keys::Keys;
 
@@ -24,11 +25,18 @@ pub fn comparable(kind: Kind, field: &str, value: String) -> Option<String> {
         Kind::ActiveRecord if field.starts_with('~') => Some(value),
         Kind::ActiveRecord => Some(format_active_record(&value).unwrap_or(value)),
         // The user's number in the audit log is not compared, nor a list of accounts: each account names the member.
+        // Exclusions are.
         Kind::Flag => {
             let mut parts = value.splitn(3, ',');
             let mut flags = parts.next().unwrap_or_default().to_owned();
-            let account = parts.nth(1).filter(|accounts| accounts.starts_with('>'));
-            flags.push_str(account.unwrap_or_default());
+            let accounts = Accounts::new(parts.nth(1).unwrap_or_default());
+            if accounts.member().is_some() {
+                flags.push_str(accounts.text());
+            }
+            for exclusion in accounts.exclusions() {
+                flags.push(' ');
+                flags.push_str(exclusion);
+            }
             (!flags.is_empty()).then_some(flags)
         }
         Kind::Board
