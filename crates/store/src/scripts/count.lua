@@ -203,6 +203,9 @@ local function decide(first, last)
     end
     local outcome = outcomes[i]
     if call.refused and type(outcome) == 'string' and outcome ~= 'nothing-to-undo' then
+      if item.pair_cap and item.gives and not match(item.gives, '>') then
+        find_received(item)
+      end
       append('refused', item, places[item.place], '', '', '', 'outcome', outcome, 'undo', item.undo and '1' or '',
         'gives', sub((item.gives or '') .. (item.followed and ';' or ''), 2), 'on', sub(item.on or '', 2))
     end
