@@ -307,6 +307,7 @@ async fn make_fair_play_statements(config: &Config, database: &Database) {
     let page = CasesRequest::parse("").unwrap();
     refused(fair_play::read_page(database, config, &page).await);
     refused(fair_play::read_case(database, config, "case_1").await);
+    refused(fair_play::read_gifts(database, config, "case_1", now).await);
     let case = json!({"members": ["42", "7"], "reason": "r"});
     let case = NewCase::parse(&case).unwrap();
     let finding = find_by_hand(&Window::default(), &case.members, &thresholds);

@@ -9,6 +9,7 @@ CREATE TABLE gifts (
   receiver TEXT NOT NULL,    -- '' for all counted activities of the giver
   gifts INTEGER NOT NULL,    -- activities; an undo counts -1
   points INTEGER NOT NULL,   -- those of the receiver, in smallest steps; of all activities those of the giver
+  given INTEGER NOT NULL,    -- points of the giver, in smallest steps; 0 where the receiver is ''
   burst INTEGER NOT NULL,    -- the most gifts within burst_seconds
   PRIMARY KEY (site, day, giver, receiver)
 ) WITHOUT ROWID;

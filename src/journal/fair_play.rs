@@ -15,12 +15,12 @@ use crate::platform::budget::Cost;
 use crate::platform::d1::{Columns, Database, FromRow, Rows, Statement};
 use crate::webhooks;
 use activity_rank_core::actor::Actor;
-use activity_rank_core::calendar::Instant;
+use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::config::{CASE_OPENED, Config, FairPlay};
 use activity_rank_core::error::Error;
 use activity_rank_core::fair_play::{
-    CaseDecision, CasesRequest, Change, KEPT_DAYS, KnownCase, Member, NewCase, Pair, WINDOWS,
-    Window, changes, detect, find_by_hand,
+    CaseDecision, CasesRequest, Change, DayGifts, KEPT_DAYS, KnownCase, Member, NewCase, Pair,
+    WINDOWS, Window, changes, detect, find_by_hand,
 };
 use serde_json::Value;
 
@@ -180,13 +180,13 @@ pub async fn add(
          IFNULL(entry ->> 'received', '') AS received FROM next WHERE user <> '' AND entry ->> 'did' IN ('count', 'undo') \
          AND entry ->> 'applied' IS NOT '' AND entry ->> 'action' <> 'adjust' AND entry ->> 'date' > date(?4 * 86400, 'unixepoch')), \
          {GIFT} \
-         INSERT INTO gifts (site, day, giver, receiver, gifts, points, burst) \
-         SELECT ?1, day, giver, receiver, SUM(sign), SUM(sign * steps), MAX(burst) FROM (SELECT *, \
+         INSERT INTO gifts (site, day, giver, receiver, gifts, points, given, burst) \
+         SELECT ?1, day, giver, receiver, SUM(sign), SUM(sign * steps), SUM(sign * points), MAX(burst) FROM (SELECT *, \
          iif(sign > 0, COUNT(*) FILTER (WHERE sign > 0) OVER (PARTITION BY giver, receiver ORDER BY at \
          RANGE BETWEEN ?5 PRECEDING AND CURRENT ROW), 0) AS burst FROM gift WHERE receiver <> '' AND receiver <> giver) \
          GROUP BY day, giver, receiver \
-         UNION ALL SELECT ?1, day, giver, '', SUM(sign), SUM(sign * points), 0 FROM activity GROUP BY day, giver \
-         ON CONFLICT DO UPDATE SET gifts = gifts + excluded.gifts, points = points + excluded.points, \
+         UNION ALL SELECT ?1, day, giver, '', SUM(sign), SUM(sign * points), 0, 0 FROM activity GROUP BY day, giver \
+         ON CONFLICT DO UPDATE SET gifts = gifts + excluded.gifts, points = points + excluded.points, given = given + excluded.given, \
          burst = MAX(burst, excluded.burst)"
     );
     let position = format!(
@@ -537,6 +537,41 @@ pub async fn read_case(
     let values = vec![deployment_id(config).into(), id.into()];
     let mut cases = journal.texts(Statement::new(&sql, values)).await?;
     Ok(cases.pop())
+}
+
+impl FromRow for DayGifts {
+    fn from_row(mut columns: Columns) -> Option<Self> {
+        Some(Self {
+            giver: columns.text(0)?,
+            receiver: columns.text(1)?,
+            date: Date::numbered(columns.integer(2)?)?,
+            given: columns.integer(3)?,
+            received: columns.integer(4)?,
+        })
+    }
+}
+
+/// Reads the gifts of 90 days between the members of a case by day.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn read_gifts(
+    journal: &Database,
+    config: &Config,
+    id: &str,
+    now: Instant,
+) -> Result<Vec<DayGifts>, Error> {
+    let sql = format!(
+        "WITH {LINK}, member AS MATERIALIZED (SELECT value AS user FROM cases, json_each(members) WHERE site = ?1 AND cases.id = ?3 LIMIT 20) \
+         SELECT IFNULL(givers.member, giver), IFNULL(receivers.member, receiver), day, MAX(0, SUM(given)), MAX(0, SUM(points)) FROM gifts \
+         LEFT JOIN link AS givers ON givers.user = giver LEFT JOIN link AS receivers ON receivers.user = receiver \
+         WHERE site = ?1 AND day > ?2 AND receiver <> '' AND IFNULL(givers.member, giver) IN (SELECT user FROM member) \
+         AND IFNULL(receivers.member, receiver) IN (SELECT user FROM member) GROUP BY 1, 2, 3 HAVING SUM(gifts) > 0"
+    );
+    let first = day_of(now) - i64::from(KEPT_DAYS);
+    let values = vec![deployment_id(config).into(), first.into(), id.into()];
+    journal.query(Statement::new(&sql, values)).await
 }
 
 /// Stores a moderator's decision. Returns the case as lists have it; `None` if it is unknown.

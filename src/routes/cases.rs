@@ -8,9 +8,12 @@ use crate::response::Response;
 use activity_rank_core::caller::Caller;
 use activity_rank_core::config::{FairPlay, Scope};
 use activity_rank_core::error::Error;
-use activity_rank_core::fair_play::{CaseDecision, CasesRequest, NewCase, checked_id, excludes};
+use activity_rank_core::fair_play::{
+    CaseDecision, CasesRequest, NewCase, checked_id, excludes, taken,
+};
 use activity_rank_core::query::Query;
 use activity_rank_store::accounts::{Exclusion, exclude};
+use activity_rank_store::boards::read_losses;
 
 /// `GET` of a page of cases, and the numbers of fairness.
 pub async fn list(context: RequestContext<'_>, caller: Caller) -> Result<Response, Error> {
@@ -61,8 +64,18 @@ pub async fn get(context: RequestContext<'_>, id: &str, caller: Caller) -> Resul
     query.finish()?;
     caller.must_be_service(Scope::Admin)?;
     let (journal, _) = bound(context)?;
-    let case = fair_play::read_case(journal, &context.deployment.config, &id).await?;
-    Ok(Response::json_text(case.ok_or_else(unknown)?))
+    let (config, now) = (&context.deployment.config, context.request.now);
+    let case = fair_play::read_case(journal, config, &id).await?;
+    let case = case.ok_or_else(unknown)?;
+    let gifts = fair_play::read_gifts(journal, config, &id, now).await?;
+    let today = context.deployment.calendar.date_at(now);
+    let taken = taken(&gifts, [&config.periods, &config.content_periods], today);
+    let losses = read_losses(context.deployment, &taken, today).await?;
+    let losses = serde_json::to_string(&losses).unwrap_or_default();
+    let fields = case.strip_suffix('}').unwrap_or_default();
+    Ok(Response::json_text(format!(
+        "{fields},\"losses\":{losses}}}"
+    )))
 }
 
 /// `PUT` of a decision about a case.

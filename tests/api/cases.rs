@@ -134,6 +134,19 @@ async fn ring_is_one_case_until_dismissed() {
                 .starts_with(receiver.as_str().unwrap())
     );
 
+    let losses = details["losses"].as_array().unwrap();
+    let of = |user: &str| {
+        let of_user = |loss: &&Value| loss["user"]["id"] == user;
+        losses.iter().filter(of_user).cloned().collect::<Vec<_>>()
+    };
+    // Each has liked 12 posts, and has received as many likes; others have 18 points or fewer.
+    let on = |board: &str, kind: &str, before: u32| json!({"board": board, "kind": kind, "user": {"id": "a"}, "score": [before, 0], "rank": [1, null]});
+    let mut expected: Vec<Value> = ["day", "week", "month", "year", "all"]
+        .map(|board| on(board, "members", 24))
+        .to_vec();
+    expected.push(on("all", "authors", 24));
+    assert_eq!(of("a"), expected);
+
     let key = app.with_key("moderation-key");
     let decision = json!({"state": "dismissed", "reason": "A team"});
     let answer = key.put(&path, &decision).await;

@@ -1200,7 +1200,7 @@ export interface paths {
         };
         /**
          * Get a case
-         * @description Returns a case with its pairs, and the latest 20 gifts of its first 20 pairs from the last week of each. Needs the scope `admin`.
+         * @description Returns a case with its pairs, the latest 20 gifts of its first 20 pairs from the last week of each, and what the members would lose if these gifts did not count. Needs the scope `admin`.
          */
         get: operations["getCase"];
         /**
@@ -2819,6 +2819,19 @@ export interface components {
                 target: components["schemas"]["TargetId"];
                 giver: components["schemas"]["UserId"];
                 receiver: components["schemas"]["UserId"];
+            }[];
+            /** @description Points that the first 20 members would lose on the boards of today if their gifts of the last 90 days to each other did not count. An estimate: a recount also fills the room under caps, and knows the order of equal points. */
+            losses: {
+                board: components["schemas"]["PeriodName"];
+                /** @enum {unknown} */
+                kind: "members" | "authors";
+                user: {
+                    id: components["schemas"]["UserId"];
+                };
+                /** @description Before and after. */
+                score: number[];
+                /** @description Before and after, the first one of equal points. `null` without points, and for a hidden member. */
+                rank: (number | null)[];
             }[];
         };
         CaseDecision: {
@@ -7245,6 +7258,23 @@ export interface operations {
                      *           "target": "post-7",
                      *           "giver": "42",
                      *           "receiver": "7"
+                     *         }
+                     *       ],
+                     *       "losses": [
+                     *         {
+                     *           "board": "all",
+                     *           "kind": "members",
+                     *           "user": {
+                     *             "id": "42"
+                     *           },
+                     *           "score": [
+                     *             140,
+                     *             116
+                     *           ],
+                     *           "rank": [
+                     *             7,
+                     *             12
+                     *           ]
                      *         }
                      *       ]
                      *     }

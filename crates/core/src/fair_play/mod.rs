@@ -10,8 +10,11 @@
 //! A database may leave out pairs that can be in no finding: those with too few gifts, or too few for their expectation.
 
 mod case;
+mod loss;
 #[cfg(test)]
 mod tests;
+
+pub use loss::{DayGifts, Loss, Taken, taken};
 
 pub use case::{
     CaseDecision, CasesRequest, Change, KnownCase, NewCase, changes, checked_id, excludes,

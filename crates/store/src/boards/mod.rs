@@ -6,6 +6,7 @@
 mod friends;
 mod groups;
 mod hot;
+mod losses;
 mod page;
 mod ranks;
 mod related;
@@ -18,6 +19,7 @@ mod winners;
 pub use friends::{friends_call, read_friends};
 pub use groups::{LARGEST_GROUPS_REQUESTS, largest_group_boards};
 pub use hot::{hot_call, read_hot};
+pub use losses::read_losses;
 pub use ranks::{Ranked, rank_among_all};
 pub use related::{PreviousRanks, RelatedBoards, UserRank};
 pub use standings::{read_card, read_standings, standings_call};

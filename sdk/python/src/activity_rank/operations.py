@@ -1608,8 +1608,8 @@ class Operations(ABC):
     ) -> types.CaseDetails:
         """Get a case.
 
-        Returns a case with its pairs, and the latest 20 gifts of its first 20 pairs from the last week of each. Needs
-        the scope `admin`.
+        Returns a case with its pairs, the latest 20 gifts of its first 20 pairs from the last week of each, and what
+        the members would lose if these gifts did not count. Needs the scope `admin`.
 
         `GET /v1/cases/{id}`
         """
@@ -3618,8 +3618,8 @@ class AsyncOperations(ABC):
     ) -> types.CaseDetails:
         """Get a case.
 
-        Returns a case with its pairs, and the latest 20 gifts of its first 20 pairs from the last week of each. Needs
-        the scope `admin`.
+        Returns a case with its pairs, the latest 20 gifts of its first 20 pairs from the last week of each, and what
+        the members would lose if these gifts did not count. Needs the scope `admin`.
 
         `GET /v1/cases/{id}`
         """

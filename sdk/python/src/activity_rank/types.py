@@ -1170,6 +1170,22 @@ class CaseDetailsLatestItem(TypedDict):
 
 
 @final
+class CaseDetailsLosseUser(TypedDict):
+    id: UserId
+
+
+@final
+class CaseDetailsLosse(TypedDict):
+    board: PeriodName
+    kind: Literal["members", "authors"]
+    user: CaseDetailsLosseUser
+    score: list[float]
+    """Before and after."""
+    rank: list[int | None]
+    """Before and after, the first one of equal points. `null` without points, and for a hidden member."""
+
+
+@final
 class CaseDetails(TypedDict):
     id: CaseId
     kind: Literal["ring", "farm", "new-accounts", "burst", "few-givers", "manual"]
@@ -1198,6 +1214,9 @@ class CaseDetails(TypedDict):
     """Most gifts first."""
     latest: list[CaseDetailsLatestItem]
     """The latest gifts first."""
+    losses: list[CaseDetailsLosse]
+    """Points that the first 20 members would lose on the boards of today if their gifts of the last 90 days to each
+    other did not count. An estimate: a recount also fills the room under caps, and knows the order of equal points."""
 
 
 CaseDecision = TypedDict(
