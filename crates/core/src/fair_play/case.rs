@@ -271,7 +271,7 @@ pub struct CaseDecision {
     pub reason: String,
     /// Whether the members may read the reason.
     pub has_public_reason: bool,
-    /// From when until when activity between the members does not count, `None` for ever; only with [`Self::excludes`].
+    /// From when until when activity between the members does not count, `None` for ever; only in the state `excluded`.
     pub span: Option<(Instant, Option<Instant>)>,
 }
 
