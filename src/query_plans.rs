@@ -237,6 +237,7 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
     }
     let _ = journal::recounted(Vec::new());
     refused(journal::read_moderation_reason(database, config, "42").await);
+    refused(journal::read_exclusion_reasons(database, config, "42").await);
     let undo = Activity {
         user: "42".to_owned(),
         action: "like".to_owned(),

@@ -83,5 +83,5 @@ pub use members::find_members;
 pub use page::{JournalRequest, Page};
 #[cfg(test)]
 pub use points::recounted;
-pub use points::{read_moderation_reason, read_points};
+pub use points::{read_exclusion_reasons, read_moderation_reason, read_points};
 pub use write::write;

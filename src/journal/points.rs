@@ -160,6 +160,7 @@ pub async fn read_points(
         next: oldest.map(|row| format!("{}-{}", row.at, row.n)),
         is_behind: false,
         moderation: None,
+        exclusions: Vec::new(),
         refused: request.refused.then_some(refused),
     })
 }
@@ -183,6 +184,23 @@ pub async fn read_moderation_reason(
     let results = journal.run(&[statement]).await?;
     let mut texts = results.first().map_or(Ok(Vec::new()), Rows::texts)?;
     Ok(texts.pop().filter(|reason| !reason.is_empty()))
+}
+
+/// Reads the reasons of the cases that exclude activity of a user, as far as the user may read them.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails.
+pub async fn read_exclusion_reasons(
+    journal: &Database,
+    config: &Config,
+    user: &str,
+) -> Result<Vec<String>, Error> {
+    let sql = "SELECT reason AS text FROM (SELECT entry ->> 'reason' AS reason, entry ->> 'excluded' AS excluded, \
+         entry ->> 'public' AS public, MAX(n) AS n FROM journal WHERE site = ?1 AND user = ?2 AND entry ->> 'did' = 'exclude' \
+         GROUP BY entry ->> 'case') WHERE excluded <> '' AND public = '1' ORDER BY n";
+    let values = vec![deployment_id(config).into(), user.into()];
+    journal.texts(Statement::new(sql, values)).await
 }
 
 /// Parses the instant and the number of the last row of a page.

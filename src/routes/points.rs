@@ -49,6 +49,10 @@ async fn read_journal(
         let reason = journal::read_moderation_reason(journal, &deployment.config, &request.user);
         page.moderation = reason.await?.map(|reason| (flags, reason));
     }
+    if flags.has_exclusions && request.before.is_none() {
+        let reasons = journal::read_exclusion_reasons(journal, &deployment.config, &request.user);
+        page.exclusions = reasons.await?;
+    }
     Ok((profile, page))
 }
 

@@ -446,6 +446,10 @@ async fn check_exclusion(shards: u32) {
     register(&app, &["x"], 1).await;
     assert_eq!(outcome(like("a", "x-0")).await, "pair-cap");
     assert_eq!(outcome(like("x", "a-1")).await, "pair-cap");
+    let points = app.read("/v1/users/a/points").await;
+    assert_eq!(points["exclusions"], json!([{"reason": "A ring"}]));
+    let points = app.read("/v1/users/c/points").await;
+    assert_eq!(points.get("exclusions"), None);
     let log = app.read("/v1/moderation").await;
     let actions: Vec<&Value> = log["entries"]
         .as_array()
@@ -472,6 +476,7 @@ async fn check_exclusion(shards: u32) {
         (&decision["from"], &decision["until"]),
         (&Value::Null, &Value::Null)
     );
+    assert_eq!(app.read("/v1/users/a/points").await.get("exclusions"), None);
     assert_eq!(outcome(like("a", "b-0")).await, "counted");
     assert_eq!(outcome(like("x", "a-1")).await, "counted");
 }

@@ -281,6 +281,7 @@ export const pages = {
   why_title: 'Where your points come from',
   is_hidden: 'A moderator has taken you off the boards.',
   is_frozen: 'A moderator has frozen your account: what you do does not count.',
+  is_excluded: 'A moderator has decided that what you and some other members give each other does not count.',
   why_private: 'Only you can see this list.',
   why: {
     activities: {

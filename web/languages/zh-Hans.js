@@ -259,6 +259,7 @@ export const pages = {
   why_title: '积分来源',
   is_hidden: '管理员已将您从排行榜中隐藏。',
   is_frozen: '管理员已冻结您的账号，您的活动不会计分。',
+  is_excluded: '管理员已决定：您与部分成员之间的互动不计分。',
   why_private: '此列表仅您可见。',
   why: {
     activities: {

@@ -147,6 +147,7 @@ type PlainText =
   | 'view'
   | 'is_hidden'
   | 'is_frozen'
+  | 'is_excluded'
   | 'why_private'
   | 'why_title'
   | 'winners'

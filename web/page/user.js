@@ -46,10 +46,18 @@ const targets = new PagedList($('targets-content'), targetItem, (next) =>
  * @type {{ hidden: boolean, frozen: boolean, reason: string } | null}
  */
 let moderation = null
+/**
+ * Why activity between the member and others does not count.
+ * @type {{ reason: string }[]}
+ */
+let exclusions = []
 const points = new PagedList($('points-content'), entryItem, async (next) => {
   const before = next ? `&before=${encodeURIComponent(next)}` : ''
   const answer = await session.request(`${path}/points?limit=20&refused=true${before}`)
-  if (!next) moderation = answer.body?.moderation ?? null
+  if (!next) {
+    moderation = answer.body?.moderation ?? null
+    exclusions = answer.body?.exclusions ?? []
+  }
   return withRefused(answer)
 })
 
@@ -107,11 +115,12 @@ addEventListener('hashchange', () => {
 })
 
 function renderModeration() {
-  $('moderation').hidden = !moderation
-  if (!moderation) return
-  const { is_hidden, is_frozen } = words()
-  const states = [...(moderation.hidden ? [is_hidden] : []), ...(moderation.frozen ? [is_frozen] : [])]
-  $('moderation').replaceChildren(`${states.join(' ')} `, make('q', {}, moderation.reason))
+  $('moderation').hidden = !moderation && !exclusions.length
+  const { is_hidden, is_frozen, is_excluded } = words()
+  const states = [...(moderation?.hidden ? [is_hidden] : []), ...(moderation?.frozen ? [is_frozen] : [])]
+  const parts = moderation ? [`${states.join(' ')} `, make('q', {}, moderation.reason), ' '] : []
+  for (const { reason } of exclusions) parts.push(`${is_excluded} `, make('q', {}, reason), ' ')
+  $('moderation').replaceChildren(...parts)
 }
 
 /** Shows what depends on who reads: the year, and where the points come from. */
@@ -129,6 +138,7 @@ async function showMember() {
   pauses.clear()
   achievements.clear()
   moderation = null
+  exclusions = []
   const isKnown = status === 200 || isOwn()
   await Promise.all([isOwn() && points.start(), isOwn() && pauses.start(timeZone()), isKnown && achievements.start()])
   render()

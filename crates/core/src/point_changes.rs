@@ -106,6 +106,8 @@ pub struct PointsPage {
     pub is_behind: bool,
     /// The flags of the user and the reason of the moderator, if the user is hidden or frozen and may read it.
     pub moderation: Option<(Flags, String)>,
+    /// On the first page, the reasons of cases that exclude activity of the user, as far as the user may read them.
+    pub exclusions: Vec<String>,
     /// The activities of the same time that did not count, the latest first, if they were requested.
     pub refused: Option<Vec<Refusal>>,
 }
@@ -118,6 +120,8 @@ struct View<'a> {
     behind: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     moderation: Option<ModerationView<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    exclusions: Vec<ExclusionView<'a>>,
     entries: Vec<Entry<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<Vec<RefusedEntry<'a>>>,
@@ -128,6 +132,11 @@ struct View<'a> {
 struct ModerationView<'a> {
     hidden: bool,
     frozen: bool,
+    reason: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct ExclusionView<'a> {
     reason: &'a str,
 }
 
@@ -327,6 +336,8 @@ impl PointsPage {
             }
         });
         let (refusals, moderation) = (self.refused.as_ref(), self.moderation.as_ref());
+        let exclusions = self.exclusions.iter();
+        let exclusions = exclusions.map(|reason| ExclusionView { reason });
         let view = View {
             refused: refusals.map(|refusals| {
                 refusals
@@ -342,6 +353,7 @@ impl PointsPage {
                 frozen: flags.frozen,
                 reason,
             }),
+            exclusions: exclusions.collect(),
             entries: entries.collect(),
             next: self.next.as_deref(),
         };

@@ -58,6 +58,7 @@ pub async fn read(
         changes: page.into_iter().map(|(_, change)| change).collect(),
         is_behind: false,
         moderation: None,
+        exclusions: Vec::new(),
         refused: request.refused.then(Vec::new),
     };
     Ok((profile, page))

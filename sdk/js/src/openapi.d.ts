@@ -6158,6 +6158,10 @@ export interface operations {
                             frozen: boolean;
                             reason: components["schemas"]["Reason"];
                         };
+                        /** @description On the first page: the reasons of cases by which activity between the user and other members does not count, if they were sent with `public_reason`. Absent if there is none. */
+                        exclusions?: {
+                            reason: components["schemas"]["Reason"];
+                        }[];
                         entries: {
                             /** Format: date-time */
                             at: string;

@@ -1848,6 +1848,11 @@ class ListPointsResponseModeration(TypedDict):
 
 
 @final
+class ListPointsResponseExclusion(TypedDict):
+    reason: Reason
+
+
+@final
 class ListPointsResponseEntry(TypedDict):
     at: str
     type: Literal["activity", "undo", "adjustment", "received"]
@@ -1899,6 +1904,9 @@ class ListPointsResponse(TypedDict):
     moderation: NotRequired[ListPointsResponseModeration]
     """On the first page: what a moderator has set for the user, and the reason, if it was sent with `public_reason`.
     Absent for users who are neither hidden nor frozen, and without a journal."""
+    exclusions: NotRequired[list[ListPointsResponseExclusion]]
+    """On the first page: the reasons of cases by which activity between the user and other members does not count, if
+    they were sent with `public_reason`. Absent if there is none."""
     entries: list[ListPointsResponseEntry]
     refused: NotRequired[list[ListPointsResponseRefusedItem]]
     """With `refused=true`: the activities that did not count, added up by day, action and reason, newest first by their
