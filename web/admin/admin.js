@@ -9,6 +9,8 @@ import { startTheme } from '../page/theme.js'
 import { directionOf, preferredLanguage, storeLanguage } from '../page/words.js'
 import { Api, ApiError } from './api.js'
 import { auditView } from './audit.js'
+import { caseView } from './case.js'
+import { casesView } from './cases.js'
 import { eventsView } from './events.js'
 import { Format } from './format.js'
 import { healthView } from './health.js'
@@ -18,6 +20,7 @@ import { memberView } from './member.js'
 import { numbersView } from './numbers.js'
 import { overviewView } from './overview.js'
 import { problem } from './parts.js'
+import { rulesView } from './rules.js'
 import { searchView } from './search.js'
 import { targetView } from './targets.js'
 import { webhooksView } from './webhooks.js'
@@ -32,7 +35,10 @@ const VIEWS = {
   member: memberView,
   targets: (context) => searchView(context, 'targets'),
   target: targetView,
+  cases: casesView,
+  case: caseView,
   audit: auditView,
+  rules: rulesView,
   numbers: numbersView,
   health: healthView,
   events: eventsView,
@@ -40,9 +46,20 @@ const VIEWS = {
 }
 /** @typedef {keyof Texts['sections']} Section */
 /** @type {Section[]} */
-const SECTIONS = ['overview', 'members', 'targets', 'audit', 'numbers', 'health', 'events', 'webhooks']
+const SECTIONS = [
+  'overview',
+  'members',
+  'targets',
+  'cases',
+  'audit',
+  'rules',
+  'numbers',
+  'health',
+  'events',
+  'webhooks',
+]
 /** @type {Record<string, Section>} the section of views that have no entry of their own */
-const PARENTS = { member: 'members', target: 'targets' }
+const PARENTS = { member: 'members', target: 'targets', case: 'cases' }
 
 const keyField = /** @type {HTMLInputElement} */ ($('key'))
 const languageField = /** @type {HTMLSelectElement} */ ($('language'))

@@ -2,7 +2,7 @@
 
 /** @import { Health, Problem } from './types.js' */
 
-/** A response that is not 2xx, or no response: `status` is 0. */
+/** A response that is not 2xx. Without a response `status` is 0. */
 export class ApiError extends Error {
   /**
    * @param {number} status

@@ -6,7 +6,7 @@
 
 import uPlot from '/vendor/uplot/uPlot.esm.js'
 import { make } from '../page/dom.js'
-import { table } from './parts.js'
+import { table, wide } from './parts.js'
 
 const HEIGHT = 200
 const SECONDS = 86_400 // of a day of UTC
@@ -35,9 +35,7 @@ export function chart({ texts, format, signal }, { title, kind, dates, series })
     nameOf(day),
     ...series.map(({ values }) => (values[day] === null ? '–' : format.number(values[day] ?? 0))),
   ])
-  const numbers = make('div', { className: 'wide', tabIndex: 0 }, table(title, titles, rows.reverse()))
-  numbers.role = 'region'
-  numbers.ariaLabel = title
+  const numbers = wide(title, table(title, titles, rows.reverse()))
   const details = make('details', {}, make('summary', {}, texts.numbers.table(title)), numbers)
 
   const values = kind === 'bars' ? stacked(series) : series.map(({ values }, index) => ({ index, values }))

@@ -2,18 +2,24 @@
 
 /** @import { Content } from './parts.js' */
 /** @import { Context, Field } from './types.js' */
-/** @typedef {{ field: Field, element: HTMLElement, read: () => any }} Control */
+/** @typedef {{ field: Field, element: HTMLElement, rest?: HTMLElement, read: () => any }} Control */
 /** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Input */
 
 import { make } from '../page/dom.js'
 import { ApiError } from './api.js'
 import { button, problem } from './parts.js'
 
-/** @returns {Field} */
-export const reasonField = (/** @type {Context} */ { texts }) => ({
+let dialogs = 0
+
+/**
+ * @param {Context} context
+ * @param {string} [hint]
+ * @returns {Field}
+ */
+export const reasonField = ({ texts }, hint = texts.reason_hint) => ({
   name: 'reason',
   label: texts.reason,
-  hint: texts.reason_hint,
+  hint,
   required: true,
   maxLength: 500,
   pointer: '/reason',
@@ -60,7 +66,7 @@ export const confirmField = ({ texts }, id) => ({
 
 /**
  * Opens a dialog, and sends its values until the service accepts them. Returns the result of `send`, or null if the
- * moderator cancelled.
+ * moderator cancelled. The dialog stays open if the result is null.
  * @template Result
  * @param {Context} context
  * @param {object} options
@@ -69,12 +75,13 @@ export const confirmField = ({ texts }, id) => ({
  * @param {Field[]} options.fields
  * @param {string} options.submit
  * @param {boolean} [options.isDanger]
- * @param {(values: Record<string, any>) => Promise<Result>} options.send
+ * @param {(values: Record<string, any>) => Promise<Result | null>} options.send
  * @returns {Promise<Result | null>}
  */
 export function openForm(context, { title, content = [], fields, submit, isDanger = false, send }) {
   const { texts } = context
   const controls = fields.map((field) => controlOf(context, field))
+  const titleId = `dialog-title-${++dialogs}`
   const values = () => Object.fromEntries(controls.map(({ field, read }) => [field.name, read()]))
   const failure = make('div', {})
   const confirm = make('button', { className: isDanger ? 'danger' : 'primary' }, submit)
@@ -82,9 +89,9 @@ export function openForm(context, { title, content = [], fields, submit, isDange
   const form = make(
     'form',
     { autocomplete: 'off', noValidate: false },
-    make('h2', { id: 'dialog-title' }, title),
+    make('h2', { id: titleId }, title),
     ...content,
-    ...controls.map(labelled),
+    ...grouped(controls),
     failure,
     make('div', { className: 'actions' }, cancel, confirm),
   )
@@ -102,8 +109,10 @@ export function openForm(context, { title, content = [], fields, submit, isDange
     else delete input.dataset.edited
     check()
   })
+  // The browser reports an invalid field only if it is visible.
+  form.addEventListener('invalid', ({ target }) => expand(/** @type {Element} */ (target)), { capture: true })
   const dialog = showDialog(context, form)
-  dialog.setAttribute('aria-labelledby', 'dialog-title')
+  dialog.setAttribute('aria-labelledby', titleId)
   return new Promise((resolve) => {
     /** @type {Result | null} */
     let result = null
@@ -111,9 +120,11 @@ export function openForm(context, { title, content = [], fields, submit, isDange
       event.preventDefault()
       confirm.disabled = true
       for (const input of form.querySelectorAll('[aria-invalid]')) input.removeAttribute('aria-invalid')
+      for (const text of form.querySelectorAll('.field .error')) text.remove()
+      failure.replaceChildren()
       try {
         result = await send(values())
-        dialog.close()
+        if (result !== null) dialog.close()
       } catch (error) {
         failure.replaceChildren(problem(context, error))
         if (error instanceof ApiError) markInvalid(error, controls)
@@ -124,11 +135,21 @@ export function openForm(context, { title, content = [], fields, submit, isDange
   })
 }
 
+/** @param {Element | undefined} element */
+function expand(element) {
+  const details = element?.closest('details')
+  if (details) details.open = true
+}
+
 /**
+ * Marks the fields that the service refused, and focuses the first one. Fields of a group, which may be far from the
+ * description of the error, have its text too.
  * @param {ApiError} error
  * @param {Control[]} controls
  */
 function markInvalid({ problem }, controls) {
+  /** @type {HTMLElement[]} */
+  const invalid = []
   for (const { field, element } of controls) {
     const error = problem.errors?.find(({ pointer }) => field.pointer && `${pointer}/`.startsWith(`${field.pointer}/`))
     if (!error) continue
@@ -137,9 +158,16 @@ function markInvalid({ problem }, controls) {
     /** @type {NodeListOf<HTMLElement>} */
     const rows = element.querySelectorAll('li > :first-child:required')
     const input = field.type === 'rows' ? (rows[row] ?? rows[0]) : element
-    input?.setAttribute('aria-invalid', 'true')
-    return input?.focus()
+    if (!input) continue
+    input.setAttribute('aria-invalid', 'true')
+    invalid.push(input)
+    if (!field.group) continue
+    const text = make('p', { id: `field-${field.name}-error`, className: 'error' }, error.detail)
+    input.setAttribute('aria-describedby', text.id)
+    input.parentElement?.append(text)
+    expand(input)
   }
+  invalid[0]?.focus()
 }
 
 /**
@@ -164,7 +192,15 @@ function controlOf(context, field) {
     if (field.check) input.spellcheck = false
   }
   input.value = value
-  return { field, element: input, read: () => input.value.trim() }
+  if (field.placeholder) Object.assign(input, { placeholder: field.placeholder })
+  const { remove } = field
+  if (!remove) return { field, element: input, read: () => input.value.trim() }
+  const box = make('input', { type: 'checkbox', ariaLabel: `${field.label}: ${remove}` })
+  box.addEventListener('change', () => {
+    input.disabled = box.checked
+  })
+  const rest = make('label', { className: 'remove' }, box, ` ${remove}`)
+  return { field, element: input, rest, read: () => (box.checked ? null : input.value.trim()) }
 }
 
 /**
@@ -211,13 +247,36 @@ function rowsOf({ texts }, field) {
   return { field, element, read: () => [...list.children].map(cellsOf).filter((cells) => cells.some(Boolean)) }
 }
 
+/**
+ * Returns the fields. A group is a section that opens.
+ * @param {Control[]} controls
+ */
+function grouped(controls) {
+  /** @type {Map<string, HTMLElement>} */
+  const groups = new Map()
+  /** @type {HTMLElement[]} */
+  const nodes = []
+  for (const control of controls) {
+    const { group } = control.field
+    if (!group) nodes.push(labelled(control))
+    else if (groups.has(group)) groups.get(group)?.append(labelled(control))
+    else {
+      const fields = make('div', { className: 'fields', role: 'group', ariaLabel: group }, labelled(control))
+      groups.set(group, fields)
+      nodes.push(make('details', {}, make('summary', {}, group), fields))
+    }
+  }
+  return nodes
+}
+
 /** @param {Control} control */
-function labelled({ field: { name, type, label, hint }, element }) {
+function labelled({ field: { name, type, label, hint }, element, rest }) {
   const parts = type === 'rows' ? [element] : [make('label', { htmlFor: element.id }, label), element]
   if (hint) {
     const text = make('p', { id: `field-${name}-hint`, className: 'hint' }, hint)
     element.setAttribute('aria-describedby', text.id)
     parts.push(text)
   }
+  if (rest) parts.push(rest)
   return make('div', { className: 'field' }, ...parts)
 }

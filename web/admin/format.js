@@ -35,16 +35,23 @@ export class Format {
   }
 
   /** @param {number} value */
+  share(value) {
+    return this.number(value, { style: 'percent', maximumFractionDigits: 0 })
+  }
+
+  /** @param {number} value */
   compact(value) {
     return this.number(value, { notation: 'compact' })
   }
 
   /**
-   * Formats an instant in the moderator's time zone.
+   * Formats an instant, by default in the moderator's time zone.
    * @param {string} instant RFC 3339
+   * @param {string} [timeZone]
    */
-  time(instant) {
-    return new Intl.DateTimeFormat(this.#tag, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(instant))
+  time(instant, timeZone) {
+    const options = /** @type {const} */ ({ dateStyle: 'medium', timeStyle: 'short', timeZone })
+    return new Intl.DateTimeFormat(this.#tag, options).format(new Date(instant))
   }
 
   /**

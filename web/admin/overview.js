@@ -2,7 +2,7 @@
 
 /** @import { Content } from './parts.js' */
 /** @import { Kind } from './search.js' */
-/** @import { Context, Delivery, Health, Status } from './types.js' */
+/** @import { Cases, Context, Delivery, Health, Status } from './types.js' */
 /** @typedef {{ text: string, href: string, kind: 'warn' | 'bad' }} Item */
 /**
  * @template Value
@@ -11,6 +11,7 @@
 
 import { make } from '../page/dom.js'
 import { ApiError } from './api.js'
+import { fairnessTiles, readCases } from './cases.js'
 import { SLOW } from './health.js'
 import { comparison, tiles } from './numbers.js'
 import { attempt, badge, button, card, columns, feed, heading, note } from './parts.js'
@@ -18,6 +19,7 @@ import { boardOf, itemList } from './search.js'
 
 const LATE = 1800 // seconds. Cron runs each five minutes, and records one run in a quarter of an hour.
 const FAILED = 100 // the most deliveries that a request returns
+const OPEN = 100 // the most cases that a request returns
 const TOP = 5
 
 /**
@@ -27,9 +29,11 @@ const TOP = 5
 export async function overviewView(context) {
   const { api, texts, signal } = context
   const health = await api.health(signal)
-  const [{ items, notes }, days, members, targets] = await Promise.all([
-    attention(context, health),
+  const cases = optional(readCases(context, `state=open&limit=${OPEN}`)).then(({ value }) => value)
+  const [{ items, notes }, days, fairness, members, targets] = await Promise.all([
+    attention(context, health, cases),
     attempt(context, async () => numberTiles(context, await comparison(context, 7))),
+    cases.then((cases) => (cases ? fairnessPart(context, cases) : '')),
     topCard(context, 'members', texts.overview.members, health.configured?.periods),
     topCard(context, 'targets', texts.overview.targets, health.configured?.content_periods),
   ])
@@ -43,6 +47,7 @@ export async function overviewView(context) {
     heading(texts.sections.overview, refresh),
     card(texts.overview.attention, list, ...notes.map(note)),
     days,
+    fairness,
     columns(...[members, targets].filter((part) => part !== null)),
   )
 }
@@ -63,9 +68,11 @@ const lineOf = ({ texts }, { text, href, kind }) => ({
  * Returns what the moderator or the operator should look at, worst first, and notes about what else is known or unknown.
  * @param {Context} context
  * @param {Health} health
+ * @param {Promise<Cases | null>} cases that are open
  * @returns {Promise<{ items: Item[], notes: string[] }>}
  */
-async function attention({ api, texts, format, signal }, health) {
+async function attention(context, health, cases) {
+  const { api, texts, format, signal } = context
   const words = texts.overview
   /** @type {[Answer<Status>, Answer<{ deliveries: Delivery[], next: string | null }>, Answer<string>]} */
   const [{ value: status }, { value: failed }, { value: metrics, code }] = await Promise.all([
@@ -104,6 +111,8 @@ async function attention({ api, texts, format, signal }, health) {
   if (delay > LATE) add('warn', '#webhooks', words.messages(messages, format.duration(delay)))
   const changes = metricOf(metrics, 'pending_changes')
   if (changes) add('warn', '#audit', words.changes(format.number(changes)))
+  const open = await cases
+  if (open?.cases.length) add('warn', '#cases', openCases(context, open))
 
   const notes = []
   if (code === 403) notes.push(words.needs_metrics)
@@ -155,6 +164,25 @@ function numberTiles(context, { stats, whole, earlier }) {
     tiles(context, whole, earlier),
   )
 }
+
+/**
+ * Creates the numbers of fairness, and a link to the open cases.
+ * @param {Context} context
+ * @param {Cases} cases
+ */
+function fairnessPart(context, cases) {
+  const { texts } = context
+  const link = make('a', { href: '#cases' }, openCases(context, cases))
+  const numbers = cases.search ? fairnessTiles(context, cases.search.fairness) : note(texts.cases.no_search)
+  return make('div', {}, make('h2', {}, texts.overview.fairness, ' ', link), numbers)
+}
+
+/**
+ * @param {Context} context
+ * @param {Cases} cases
+ */
+const openCases = ({ texts, format }, { cases, next }) =>
+  texts.overview.cases(`${format.number(cases.length)}${next ? '+' : ''}`)
 
 /**
  * Creates the first rows of the board of the week, or of the shortest period. Returns null without boards.

@@ -69,6 +69,15 @@ export function outward(url) {
 export const time = ({ format }, instant) =>
   make('time', { dateTime: instant, title: instant, className: 'muted' }, format.time(instant))
 
+/**
+ * Creates an instant in the deployment's time zone, with its name.
+ * @param {Context} context
+ * @param {string} instant
+ * @param {string} timeZone
+ */
+export const deploymentTime = ({ format }, instant, timeZone) =>
+  make('time', { dateTime: instant, title: instant }, `${format.time(instant, timeZone)} ${timeZone}`)
+
 /** @param {User} user */
 export const member = ({ id, name }) => reference(memberUrl(id), id, name)
 
@@ -138,6 +147,14 @@ export function table(caption, titles, rows) {
 }
 
 /**
+ * Creates a region that scrolls if a table does not fit.
+ * @param {string} label
+ * @param {HTMLElement} content
+ */
+export const wide = (label, content) =>
+  make('div', { className: 'wide', tabIndex: 0, role: 'region', ariaLabel: label }, content)
+
+/**
  * Creates a list whose items have a line, a second line and a value at the end.
  * @param {{ line: Content[], more?: Content[], value?: Content[] }[]} items
  */
@@ -164,7 +181,7 @@ export function problem({ texts }, error) {
   const { detail, title, errors = [], errors_omitted: omitted } = error.problem
   const items = errors.map(({ pointer, detail }) => make('li', {}, code(pointer || '/'), ` ${detail}`))
   if (omitted) items.push(make('li', {}, texts.errors.omitted(omitted)))
-  const text = error.status ? (detail ?? title ?? '') : texts.errors.network
+  const text = detail ?? title ?? (error.status ? '' : texts.errors.network)
   const status = error.status ? make('span', { className: 'muted' }, ` (${error.status})`) : ''
   // The detail of an invalid request repeats its only error.
   const list = items.length && !(items.length === 1 && detail?.includes(errors[0]?.detail)) ? items : []

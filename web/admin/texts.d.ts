@@ -1,9 +1,9 @@
 // The texts of the admin page. Browsers never load this file.
 
-import type { Points } from './types.d.ts'
+import type { Case, CaseState, Points, RuleField, RulesVersion } from './types.d.ts'
 
 export interface Texts {
-  /** Those of `data-text` in admin.html are in `page`. */
+  /** The texts of `data-text` in admin.html are in `page`. */
   admin: string
   navigation: string
   dark: string
@@ -20,7 +20,9 @@ export interface Texts {
     overview: string
     members: string
     targets: string
+    cases: string
     audit: string
+    rules: string
     numbers: string
     health: string
     events: string
@@ -116,6 +118,84 @@ export interface Texts {
     week: string
     members: string
     targets: string
+    fairness: string
+    cases: (count: string) => string
+  }
+  cases: {
+    not_configured: string
+    states: Record<CaseState, { set: string; is_set: string; about: string }>
+    kinds: Record<Case['kind'], { name: string; about: string; share: string }>
+    fairness: Record<'top_givers_share' | 'gini' | 'mutual_share', { title: string; meaning: string }>
+    search: string
+    search_done: (opened: string, updated: string) => string
+    searched: string
+    no_search: string
+    none: string
+    title: (kind: string, members: string) => string
+    more: (count: string) => string
+    gifts: string
+    gifts_in: (count: string, days: number) => string
+    gift_count: (count: string) => string
+    share: string
+    score: string
+    score_hint: string
+    found: string
+    updated: string
+    decision: string
+    excluded: string
+    no_end: string
+    past: { title: string; pending: string; counted: string; command: string }
+    from: string
+    until: string
+    until_hint: string
+    graph_title: string
+    graph: (members: string, pairs: string) => string
+    drawn: (count: number) => string
+    members_hint: string
+    pairs: string
+    giver: string
+    receiver: string
+    expected: string
+    share_given: string
+    share_received: string
+    burst: string
+    first: string
+    last: string
+    latest: string
+    no_gifts: string
+    changes: string
+    authors: (board: string) => string
+  }
+  rules: {
+    locked: string
+    in_force: string
+    versions: string
+    none: string
+    fields: Record<RuleField, string>
+    no_value: string
+    remove: string
+    change: (action: string, field: string) => string
+    states: Record<RulesVersion['state'], string>
+    version: (number: number) => string
+    from: string
+    soon: string
+    published: string
+    public_reason: string
+    takes_back: (version: number) => string
+    publish: string
+    publish_hint: string
+    instant: string
+    instant_hint: string
+    zone: (name: string) => string
+    everyone: string
+    check: string
+    no_changes: string
+    confirm: string
+    is_published: (from: string) => string
+    take_back: string
+    take_back_hint: string
+    is_taken_back: string
+    is_removed: string
   }
   members: {
     label: string

@@ -175,6 +175,92 @@ export interface Delivery {
   due: string | null
 }
 
+export type CaseState = 'open' | 'dismissed' | 'excluded'
+
+export interface Case {
+  id: string
+  kind: 'ring' | 'farm' | 'new-accounts' | 'burst' | 'few-givers' | 'manual'
+  state: CaseState
+  score: number
+  gifts: number
+  days: number
+  share: number
+  members: string[]
+  found: string
+  updated: string
+  decision: {
+    reason: string
+    actor: { key?: string } | null
+    at: string
+    from?: string | null
+    until?: string | null
+    public_reason?: boolean
+    past?: 'pending' | 'counted' | null
+  } | null
+}
+
+export interface CaseDetails extends Case {
+  pairs: {
+    giver: string
+    receiver: string
+    gifts: number
+    expected: number
+    share_given: number
+    share_received: number
+    burst: number
+    first: string
+    last: string
+  }[]
+  latest: { at: string; action: string; target: string; giver: string; receiver: string }[]
+  effect?: BoardChange[]
+}
+
+/** A change of a board by an exclusion. */
+export interface BoardChange {
+  board: string
+  kind: 'members' | 'authors'
+  user: User
+  score: [before: number, after: number]
+  rank: [before: number | null, after: number | null]
+}
+
+export interface Cases {
+  cases: Case[]
+  next: string | null
+  search: {
+    at: string
+    fairness: { top_givers_share: number | null; gini: number | null; mutual_share: number | null }
+  } | null
+}
+
+export type RuleField = 'points' | 'received' | 'daily_cap' | 'member_cap' | 'pair_cap' | 'cooldown'
+export type Rule = Partial<Record<RuleField, number>>
+
+export interface RulesChange {
+  action: string
+  field: RuleField
+  before: number | null
+  after: number | null
+}
+
+export interface RulesVersion {
+  version: number
+  from: string
+  state: 'coming' | 'in-force' | 'taken-back' | 'removed'
+  changes: RulesChange[]
+  takes_back?: number
+  reason?: string
+  public_reason?: boolean
+  published_at?: string
+  actor?: { key?: string } | null
+}
+
+export interface Rules {
+  rules: Record<string, Rule>
+  locked: boolean
+  versions: RulesVersion[]
+}
+
 /** A field of a dialog. */
 export interface Field {
   name: string
@@ -190,6 +276,12 @@ export interface Field {
   check?: (value: string) => string
   /** Returns the value until the moderator enters another one. */
   derive?: (values: Record<string, string>) => string
+  /** The value that is kept if the field stays empty. */
+  placeholder?: string
+  /** The text of the box that removes the value, which is null then. */
+  remove?: string
+  /** The section that contains the field. */
+  group?: string
   /** The names of the columns, the values and the text of the button of a field of rows. */
   columns?: string[]
   rows?: string[][]

@@ -24,9 +24,18 @@ export const dayOf = (instant, timeZone) => new Date(wallClock(instant, timeZone
  * @param {string} date
  * @param {string} timeZone
  */
-export function noonOf(date, timeZone) {
-  const guess = Date.parse(`${date}T12:00:00Z`)
-  return new Date(guess - (wallClock(guess, timeZone) - guess)).toISOString()
+export const noonOf = (date, timeZone) => instantOf(`${date}T12:00`, timeZone)
+
+/**
+ * Returns the instant of a clock reading.
+ * @param {string} reading such as `2026-12-01T08:00`
+ * @param {string} timeZone
+ */
+export function instantOf(reading, timeZone) {
+  const local = Date.parse(`${reading}Z`)
+  const guess = local - (wallClock(local, timeZone) - local)
+  // The clock may change between both.
+  return new Date(guess - (wallClock(guess, timeZone) - local)).toISOString()
 }
 
 /**
