@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 
+import { SEARCH_PATH } from '../../web/admin/cases.js'
 import { openAdmin, signIn } from './admin_page.mjs'
 import { eventually, layoutShift, names, recordRequests, scrollWidth, startApp, violations } from './support.mjs'
 
@@ -13,7 +14,9 @@ const VIEWS = [
   'member/kim',
   'targets',
   'target/post-1',
+  'cases',
   'audit',
+  'rules',
   'numbers/7',
   'health',
   'events',
@@ -28,6 +31,7 @@ before(async () => {
   const vars = {
     SERVICE_KEYS: `test-service-key,activity:${OTHER_KEY},anna@admin:anna-key`,
     CONTENT_PERIODS: 'week,all',
+    FAIR_PLAY: {},
     ACHIEVEMENTS: { helper: { name: 'Helper', count: 'like', steps: [1, 10, 1000] } },
   }
   app = await startApp({ databases: true, vars })
@@ -60,6 +64,40 @@ async function answer(page, values, submit) {
   const dialog = page.getByRole('dialog')
   for (const [label, value] of Object.entries(values)) await dialog.getByLabel(label, { exact: true }).fill(value)
   await button(dialog, submit).click()
+}
+
+/** @type {Promise<string> | undefined} */
+let ring
+
+/** Returns the id of a case of three members who like each other's posts. The first call makes them do so. */
+const ringCase = () => (ring ??= makeRing())
+
+async function makeRing() {
+  const others = Array.from({ length: 10 }, (_, index) => `other-${index}`)
+  const members = ['ann', 'ben', 'cleo']
+  const like = (user, author, post) => ({ user, action: 'like', target: `${author}-${post}` })
+  const likes = (group, posts) =>
+    group.flatMap((user) =>
+      group
+        .filter((author) => author !== user)
+        .flatMap((author) => Array.from({ length: posts }, (_, post) => like(user, author, post))),
+    )
+  const posts = (author, count) =>
+    Array.from({ length: count }, (_, post) => ({
+      id: `${author}-${post}`,
+      title: `Post ${post} by ${author}`,
+      author,
+    }))
+  await app.request('PUT', '/v1/users', [{ id: 'ann', name: 'Ann' }])
+  await app.request('PUT', '/v1/targets', [
+    ...others.flatMap((author) => posts(author, 1)),
+    ...members.flatMap((author) => posts(author, 6)),
+  ])
+  await app.count([...likes(others, 1), ...likes(members, 6)])
+  await app.runCron('* * * * *')
+  await app.request('POST', SEARCH_PATH)
+  const { cases } = await app.request('GET', '/v1/cases')
+  return cases.find(({ members: found }) => found.join() === members.join()).id
 }
 
 /** Opens another view, as a link does. */
@@ -217,6 +255,23 @@ activity_rank_webhook_oldest_timestamp_seconds ${Date.parse(hours(2)) / 1000}
       () => notes(page).then((texts) => texts.slice(-2)),
       [needed, 'The dead-letter queue is in Cloudflare’s dashboard.'],
     )
+  })
+
+  it('fairness is explained, and links to the cases', async (t) => {
+    const fairness = { days: 30, gifts: 9, top_givers_share: 0.314, gini: 0.625, mutual_share: null }
+    const cases = { cases: [{}, {}], next: 'case_1', search: { at: day(0), fairness } }
+    const before = (page) => page.route('**/v1/cases?*', (route) => route.fulfill({ json: cases }))
+    const page = await openAdmin(t, app, '', { before })
+    assert.ok((await lines(page)).includes('Warning Open cases: 2+'))
+    const part = page.locator('.overview > div', { has: page.getByRole('heading', { name: 'Fairness' }) })
+    assert.deepEqual(await part.locator('dt').allInnerTexts(), [
+      'Given by the top ten',
+      'Gini coefficient',
+      'Mutual share',
+    ])
+    assert.deepEqual(await part.locator('dd b').allInnerTexts(), ['31%', '0.63', '–'])
+    await part.getByText('The share of received points that go both ways').waitFor()
+    assert.equal(await part.getByRole('link', { name: 'Open cases: 2+' }).getAttribute('href'), '#cases')
   })
 
   it('unavailable store leaves the rest', async (t) => {
@@ -935,7 +990,181 @@ describe('webhooks', () => {
   })
 })
 
+describe('cases', () => {
+  const badges = (page) => page.locator('.facts .badge').allInnerTexts()
+
+  it('case is dismissed and opened again', async (t) => {
+    const id = await ringCase()
+    const page = await openAdmin(t, app, '#cases')
+    await page.getByRole('link', { name: 'Ring: Ann, ben, cleo' }).click()
+    await page.getByRole('heading', { name: 'Ring, 3 members', level: 1 }).waitFor()
+    await page.getByRole('img', { name: 'Graph of 3 members and 6 pairs.' }).waitFor()
+    assert.equal(await page.locator('.graph [marker-end]').count(), 6)
+    const members = card(page, 'Members').getByRole('listitem')
+    assert.deepEqual((await members.allInnerTexts()).sort(), ['Ann ann', 'ben', 'cleo'])
+    assert.equal(await card(page, 'Pairs').locator('tbody tr').count(), 6)
+    const pair = card(page, 'Pairs').getByRole('row', { name: 'Ann ben' })
+    const [receiver, gifts, expected, given] = await pair.getByRole('cell').allInnerTexts()
+    assert.deepEqual([receiver, gifts, given], ['ben', '6', '50%'])
+    assert.ok(Number(expected) < 3)
+    const latest = card(page, 'Latest gifts').getByRole('listitem')
+    assert.equal(await latest.count(), 20)
+    assert.match(await latest.first().locator('.line').innerText(), /^Like (ann|ben|cleo)-\d$/)
+
+    await button(page, 'Dismiss').click()
+    await answer(page, { Reason: 'A team of one company' }, 'Dismiss')
+    await eventually(() => news(page), 'Ring, 3 members: Dismissed')
+    await eventually(() => badges(page), ['Dismissed'])
+    await page.locator('.facts').getByText('A team of one company').waitFor()
+    assert.equal((await app.request('GET', `/v1/cases/${id}`)).state, 'dismissed')
+    await go(page, '#cases')
+    await page.getByText('No cases.').waitFor()
+    await page.getByRole('link', { name: 'Dismissed' }).click()
+    await page.getByRole('link', { name: 'Ring: Ann, ben, cleo' }).click()
+
+    await button(page, 'Open again').click()
+    await answer(page, { Reason: 'They are no team' }, 'Open again')
+    await eventually(() => badges(page), ['Open'])
+    assert.equal((await app.request('GET', `/v1/cases/${id}`)).state, 'open')
+    await card(page, 'Members').getByRole('link', { name: 'Ann' }).click()
+    await button(page, 'Freeze').waitFor()
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('exclusion names its span and changed boards', async (t) => {
+    const id = await ringCase()
+    let found = await app.request('GET', `/v1/cases/${id}`)
+    const bodies = []
+    const before = (page) =>
+      page.route(`**/v1/cases/${id}`, async (route) => {
+        if (route.request().method() === 'PUT') {
+          const { state, ...decision } = route.request().postDataJSON()
+          bodies.push({ state, ...decision })
+          const past = { actor: { key: 'anna' }, at: day(0), past: 'pending' }
+          const user = { id: 'ann', name: 'Ann' }
+          const change = { board: 'week', kind: 'authors', user, score: [24, 0], rank: [1, null] }
+          found = { ...found, state, decision: { from: null, until: null, ...decision, ...past }, effect: [change] }
+        }
+        await route.fulfill({ json: found })
+      })
+    // The deployment is in UTC.
+    const page = await openAdmin(t, app, `#case/${id}`, { before, timezoneId: 'Asia/Tokyo' })
+    await button(page, 'Exclude').click()
+    const dialog = page.getByRole('dialog', { name: 'Exclude: Ring, 3 members' })
+    assert.equal(await dialog.getByLabel('From').inputValue(), `${found.pairs[0].first}T00:00`)
+    await dialog.getByText('Time zone: UTC.').waitFor()
+    await dialog.getByLabel('The reason is for').selectOption('Moderators and the member')
+    await answer(page, { From: '2026-11-01T08:00', Until: '2026-12-01T00:00', Reason: 'They agreed' }, 'Exclude')
+    await eventually(() => badges(page), ['Excluded'])
+    const span = { from: '2026-11-01T08:00:00.000Z', until: '2026-12-01T00:00:00.000Z' }
+    assert.deepEqual(bodies, [{ state: 'excluded', reason: 'They agreed', public_reason: true, ...span }])
+    await page.getByText('Nov 1, 2026, 8:00 AM UTC – Dec 1, 2026, 12:00 AM UTC').waitFor()
+    await page.locator('.facts').getByText('Moderators and the member').waitFor()
+    await page.getByText('activity-rank recount --accounts').waitFor()
+    assert.deepEqual(await rowOf(page, 'Changes of boards', 'Ann'), ['Week, authors', '24 → 0', '1 → –'])
+    await button(page, 'Open again').click()
+    await answer(page, { Reason: 'By mistake' }, 'Open again')
+    await eventually(() => badges(page), ['Open'])
+    assert.deepEqual(bodies[1], { state: 'open', reason: 'By mistake' })
+  })
+
+  it('search continues until the journal is read', async (t) => {
+    const answers = [
+      { complete: false, opened: 1, updated: 0 },
+      { complete: true, opened: 0, updated: 2 },
+    ]
+    const page = await openAdmin(t, app, '#cases')
+    await page.route(`**${SEARCH_PATH}`, (route) => route.fulfill({ json: answers.shift() }))
+    await button(page, 'Search now').click()
+    await eventually(() => news(page), 'Cases opened: 1. Found again: 2.')
+    await page.unroute(`**${SEARCH_PATH}`)
+    await button(page, 'Search now').click()
+    await eventually(async () => (await news(page)).startsWith('Cases opened: 0.'), true)
+  })
+
+  it('deployment without fair play is explained', async (t) => {
+    const problem = { title: 'Not found', status: 404 }
+    const before = (page) => page.route('**/v1/cases?*', (route) => route.fulfill({ status: 404, json: problem }))
+    const page = await openAdmin(t, app, '#cases', { before })
+    await page.getByText('Set FAIR_PLAY').waitFor()
+    assert.equal(await button(page, 'Search now').count(), 0)
+    await go(page, '#overview')
+    assert.equal(await page.getByRole('heading', { name: 'Fairness' }).count(), 0)
+  })
+})
+
+describe('rules', () => {
+  const group = (page, action) => page.getByRole('dialog').getByRole('group', { name: action, exact: true })
+
+  /** Opens the form of a version, and the fields of an action by keyboard. */
+  async function openForm(page, action) {
+    await button(page, 'Publish rules').click()
+    await page.getByRole('dialog').locator('summary', { hasText: action }).focus()
+    await page.keyboard.press('Enter')
+    return group(page, action)
+  }
+
+  it('rules are published and taken back', async (t) => {
+    const page = await openAdmin(t, app, '#rules', { timezoneId: 'Asia/Tokyo' })
+    assert.equal((await rowOf(page, 'Rules in force', 'Like'))[0], '2')
+    const fields = await openForm(page, 'Like')
+    await fields.getByLabel('Points').fill('3')
+    await fields.getByLabel('Most a day by members: Remove the limit').check()
+    const date = day(30).slice(0, 10)
+    await page.getByRole('dialog').getByLabel('The reason is for').selectOption('Everyone')
+    await answer(page, { From: `${date}T08:00`, Reason: user }, 'Review changes')
+    const confirmation = page.getByRole('dialog', { name: 'Publish these changes?' })
+    const changes = ['Like, points: 2 → 3', 'Like, most a day by members: 100 → none']
+    assert.deepEqual(await confirmation.getByRole('listitem').allInnerTexts(), changes)
+    await button(confirmation, 'Cancel').click()
+    await button(page.getByRole('dialog'), 'Review changes').click()
+    await button(confirmation, 'Publish rules').click()
+    const version = page.locator('.feed li', { hasText: user })
+    await version.getByText('8:00 AM UTC').waitFor()
+    assert.match(await news(page), /^Version \d+: published, from .*, 8:00 AM UTC\.$/)
+    assert.equal(await version.locator('.more > div').innerText(), changes.join(' · '))
+    assert.deepEqual(await version.locator('.badge').allInnerTexts(), ['Coming', 'Public reason'])
+    const [stored] = (await app.request('GET', '/v1/rules')).versions
+    assert.deepEqual([stored.from, stored.public_reason], [`${date}T08:00:00Z`, true])
+
+    await version.getByRole('button').click()
+    await answer(page, { Reason: 'A mistake' }, 'Take back')
+    await eventually(() => news(page), `Version ${stored.version}: removed.`)
+    await eventually(() => version.locator('.badge').first().innerText(), 'Removed')
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('refused fields are marked and explained', async (t) => {
+    const page = await openAdmin(t, app, '#rules')
+    await button(page, 'Publish rules').click()
+    await answer(page, { Reason: 'Nothing' }, 'Review changes')
+    await page.getByText('Change at least one field of an action.').waitFor()
+    const refused = { Like: 'Points', Comment: 'Cooldown (seconds)' }
+    for (const [action, field] of Object.entries(refused)) {
+      const summary = page.getByRole('dialog').locator('summary', { hasText: action })
+      await summary.click()
+      await group(page, action).getByLabel(field, { exact: true }).fill('0.5')
+      await summary.click()
+    }
+    await button(page.getByRole('dialog'), 'Review changes').click()
+    await button(page.getByRole('dialog', { name: 'Publish these changes?' }), 'Publish rules').click()
+    await group(page, 'Like').getByText('is finer than POINT_DECIMALS = 0 allows').waitFor()
+    await group(page, 'Comment').getByText('must be whole seconds').waitFor()
+    assert.equal(await page.evaluate('document.activeElement.name'), 'comment/cooldown')
+  })
+
+  it('locked rules have no form', async (t) => {
+    const rules = await app.request('GET', '/v1/rules')
+    const before = (page) => page.route('**/v1/rules', (route) => route.fulfill({ json: { ...rules, locked: true } }))
+    const page = await openAdmin(t, app, '#rules', { before })
+    await page.getByText('RULES_LOCKED is true').waitFor()
+    assert.equal(await page.locator('#view button:visible').count(), 0)
+  })
+})
+
 describe('page', () => {
+  before(async () => VIEWS.push(`case/${await ringCase()}`))
+
   it('views load without policy violations', async (t) => {
     const page = await openAdmin(t, app)
     for (const view of VIEWS) await go(page, `#${view}`)
@@ -961,6 +1190,11 @@ describe('page', () => {
       await go(page, '#events')
       await button(page, 'New event').click()
       await button(page, 'Add a prize').click()
+      assert.deepEqual(await violations(page), [])
+      await page.keyboard.press('Escape')
+      await go(page, '#rules')
+      await button(page, 'Publish rules').click()
+      await page.getByRole('dialog').locator('summary').first().click()
       assert.deepEqual(await violations(page), [])
       await page.keyboard.press('Escape')
       await go(page, '#member/no-such-member')

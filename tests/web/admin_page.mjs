@@ -5,7 +5,7 @@
  * @param {any} t
  * @param {any} app
  * @param {string} [hash]
- * @param {Record<string, any>} [options] those of `visit`, with `key` and the response of `/v1/status`
+ * @param {Record<string, any>} [options] as of `visit`, with `key` and the response of `/v1/status`
  */
 export async function openAdmin(t, app, hash = '', { key = app.serviceKey, status = undefined, ...options } = {}) {
   const before = async (page) => {

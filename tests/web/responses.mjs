@@ -193,6 +193,91 @@ const ACHIEVEMENTS = (lang) => {
   ]
 }
 
+const CASE = () => ({
+  id: 'case_0f3a5b7c9d1e2f40',
+  kind: 'ring',
+  state: 'open',
+  score: 57.6,
+  gifts: 72,
+  days: 30,
+  share: 0.8,
+  members: ['ada', 'grace', 'ming'],
+  found: iso(-4),
+  updated: iso(-1),
+  decision: null,
+})
+
+const CASES = () => ({
+  cases: [
+    CASE(),
+    {
+      ...{ id: 'case_1f3a5b7c9d1e2f40', kind: 'new-accounts', state: 'open', score: 21.25, gifts: 34, days: 90 },
+      ...{ share: 0.625, members: ['johann', ...Array.from({ length: 7 }, (_, index) => `account-${index + 1}`)] },
+      ...{ found: iso(-1), updated: iso(-1), decision: null },
+    },
+  ],
+  next: null,
+  search: {
+    at: iso(0, -9),
+    fairness: { days: 30, gifts: 1240, top_givers_share: 0.31, gini: 0.62, mutual_share: 0.08 },
+  },
+})
+
+const CASE_DETAILS = () => {
+  const pair = (giver, receiver, gifts, expected, share_given, share_received, burst) => ({
+    ...{ giver, receiver, gifts, points: 2 * gifts, expected, share_given, share_received, burst },
+    ...{ days: 9, first: dateOf(-26), last: dateOf(-1) },
+  })
+  const gift = (hours, action, target, giver, receiver) => ({ at: iso(-1, hours), action, target, giver, receiver })
+  return {
+    ...{ ...CASE(), state: 'excluded' },
+    decision: {
+      ...{ reason: 'They agreed to like each other’s posts', actor: { key: 'anna' }, at: iso(0, -1) },
+      ...{ from: `${dateOf(-23)}T00:00:00Z`, until: null, public_reason: true, past: 'pending' },
+    },
+    pairs: [
+      pair('ada', 'ming', 24, 2.4, 0.6, 0.75, 12),
+      pair('ming', 'ada', 18, 1.9, 0.45, 0.5, 3),
+      pair('grace', 'ada', 16, 1.6, 0.5, 0.44, 2),
+      pair('ming', 'grace', 9, 0.9, 0.22, 0.6, 2),
+      pair('ada', 'grace', 5, 0.7, 0.12, 0.33, 1),
+    ],
+    latest: [
+      gift(-2, 'like', 'post-7', 'ada', 'ming'),
+      gift(-3, 'bookmark', 'post-8', 'ada', 'ming'),
+      gift(-5, 'follow', 'ada', 'grace', 'ada'),
+    ],
+    effect: [
+      { board: 'all', kind: 'authors', user: { id: 'ming', name: '王小明' }, score: [820, 772], rank: [2, 4] },
+      { board: 'week', kind: 'authors', user: { id: 'ada', name: 'Ada Lovelace' }, score: [68, 0], rank: [1, null] },
+      { board: 'week', kind: 'members', user: { id: 'ada', name: 'Ada Lovelace' }, score: [228, 170], rank: [3, 5] },
+    ],
+  }
+}
+
+const PUBLISHED = () => {
+  const change = (action, field, before, after) => ({ action, field, before, after })
+  const version = (number, days, state, changes, reason) => ({
+    ...{ version: number, from: `${dateOf(days)}T00:00:00Z`, state, changes, reason, public_reason: number > 1 },
+    ...{ published_at: iso(days - 7), actor: { key: 'anna' } },
+  })
+  return {
+    rules: RULES,
+    locked: false,
+    versions: [
+      version(
+        3,
+        7,
+        'coming',
+        [change('like', 'points', 2, 3), change('like', 'daily_cap', 100, null)],
+        'Likes were too cheap',
+      ),
+      version(2, -30, 'in-force', [change('comment', 'cooldown', null, 30)], 'Comments of one word'),
+      version(1, -60, 'taken-back', [change('publish', 'received', null, 5)], 'A trial'),
+    ],
+  }
+}
+
 const STATUS = () => ({
   version: '0.1.0',
   store: { latency_ms: 12, circuit: 'closed' },
@@ -219,6 +304,8 @@ function respond(url, isMember) {
     return { 'activity-rank.js': { file: '/immutable/activity-rank.0123456789ab.js', integrity: 'sha384-…' } }
   if (root === 'events' && !name) return { events: EVENTS() }
   if (root === 'moderation') return { entries: AUDIT(), next: null }
+  if (root === 'cases') return name ? CASE_DETAILS() : CASES()
+  if (root === 'rules') return isMember ? PUBLISHED() : { ...PUBLISHED(), versions: [] }
   if (root === 'stats') return STATS(url)
   if (root === 'status') return STATUS()
   const isPast = url.searchParams.has('date')
