@@ -1043,7 +1043,7 @@ describe('cases', () => {
           const past = { actor: { key: 'anna' }, at: day(0), past: 'pending' }
           const user = { id: 'ann', name: 'Ann' }
           const change = { board: 'week', kind: 'authors', user, score: [24, 0], rank: [1, null] }
-          found = { ...found, state, decision: { from: null, until: null, ...decision, ...past }, effect: [change] }
+          found = { ...found, state, decision: { from: null, until: null, ...decision, ...past }, losses: [change] }
         }
         await route.fulfill({ json: found })
       })

@@ -247,7 +247,7 @@ const CASE_DETAILS = () => {
       gift(-3, 'bookmark', 'post-8', 'ada', 'ming'),
       gift(-5, 'follow', 'ada', 'grace', 'ada'),
     ],
-    effect: [
+    losses: [
       { board: 'all', kind: 'authors', user: { id: 'ming', name: '王小明' }, score: [820, 772], rank: [2, 4] },
       { board: 'week', kind: 'authors', user: { id: 'ada', name: 'Ada Lovelace' }, score: [68, 0], rank: [1, null] },
       { board: 'week', kind: 'members', user: { id: 'ada', name: 'Ada Lovelace' }, score: [228, 170], rank: [3, 5] },

@@ -44,7 +44,7 @@ export async function caseView(context, id) {
     api.get(path`/v1/cases/${id}`, signal),
     api.health(signal).then(({ configured }) => configured?.timezone ?? 'UTC'),
   ])
-  const { kind, state, pairs, latest, effect: changes = [] } = found
+  const { kind, state, pairs, latest, losses: changes = [] } = found
   const members = byGifts(found)
   const states = new Map(await Promise.all(members.slice(0, DRAWN).map((member) => stateOf(context, member))))
   /** @param {string} member */

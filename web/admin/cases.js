@@ -8,7 +8,7 @@ import { ApiError } from './api.js'
 import { badge, button, feed, heading, note, paged, problem, time } from './parts.js'
 import { itemsOf } from './search.js'
 
-export const SEARCH_PATH = '/v1/cases'
+export const SEARCH_PATH = '/v1/cases/search'
 const SEARCHES = 20 // requests until a long journal is read to its end
 const SHOWN = 5 // members of a case in the list
 

@@ -212,7 +212,7 @@ export interface CaseDetails extends Case {
     last: string
   }[]
   latest: { at: string; action: string; target: string; giver: string; receiver: string }[]
-  effect?: BoardChange[]
+  losses?: BoardChange[]
 }
 
 /** A change of a board by an exclusion. */
