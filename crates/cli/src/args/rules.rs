@@ -66,6 +66,6 @@ pub struct ReasonArgs {
 const EXAMPLES: &str = "\
 Examples:
   activity-rank rules show
-  activity-rank rules publish --set like.points=3 --set like.daily_cap=none --reason \"Likes were too cheap\"
-  activity-rank rules publish rules.json --from 2026-12-01T00:00:00Z --reason \"December\" --public-reason
+  activity-rank rules publish --set like.points=3 --set like.daily_cap=none --reason \"Too cheap\"
+  activity-rank rules publish rules.json --from 2026-12-01T00:00:00Z --reason \"December\"
   activity-rank rules take-back 2 --reason \"A mistake\"";
