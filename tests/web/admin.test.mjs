@@ -1174,7 +1174,7 @@ describe('page', () => {
   for (const colorScheme of ['light', 'dark']) {
     it(`views and dialogs pass axe in ${colorScheme} mode`, async (t) => {
       // Nothing is below the header that sticks to the top.
-      const viewport = { width: 1200, height: 3000 }
+      const viewport = { width: 1200, height: 4500 }
       const page = await openAdmin(t, app, '', { colorScheme, viewport, reducedMotion: 'reduce', key: null })
       assert.deepEqual(await violations(page), [])
       await signIn(page, app.serviceKey)
