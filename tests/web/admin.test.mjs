@@ -1181,6 +1181,10 @@ describe('page', () => {
       for (const view of VIEWS) {
         await go(page, `#${view}`)
         for (const summary of await page.locator('summary').all()) await summary.click()
+        // The contrast of rows that a long table scrolls is unknown.
+        await page.locator('.wide').evaluateAll((tables) => {
+          for (const { style } of tables) style.maxBlockSize = 'none'
+        })
         assert.deepEqual(await violations(page), [], view)
       }
       await go(page, '#member/kim')
