@@ -20,7 +20,7 @@ pub use export::ExportArgs;
 pub use moderation::{AdjustArgs, EraseArgs, ModerateArgs};
 pub use rebuild::{RebuildArgs, ReplayArgs, VerifyArgs};
 pub use recount::RecountArgs;
-pub use rules::{PublishArgs, ReasonArgs, RulesArgs, RulesCommand};
+pub use rules::{ChangeArgs, PreviewArgs, PublishArgs, ReasonArgs, RulesArgs, RulesCommand};
 pub use store::{OptionalStoreArgs, StoreArgs};
 pub use token::TokenArgs;
 

@@ -12,7 +12,7 @@
 //! - [`stats`] prints the numbers of the site.
 //! - [`moderation`] hides, freezes and erases users and adjusts their points.
 //! - [`accounts`] makes users accounts of a member.
-//! - [`rules`] prints, publishes and takes back versions of the rules.
+//! - [`rules`] prints, publishes and takes back versions of the rules; [`rules_preview`] replays activity by changed ones.
 //! - [`board`] reads board responses and formats them as tables.
 //! - [`doctor`] checks a deployment.
 //! - [`manual`] prints completions and the man page.
@@ -42,6 +42,7 @@ pub mod friends;
 pub mod me;
 pub mod moderation;
 pub mod rules;
+pub mod rules_preview;
 pub mod standing;
 pub mod stats;
 pub mod top;

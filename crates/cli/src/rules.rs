@@ -1,4 +1,4 @@
-//! `activity-rank rules`: prints, publishes and takes back versions of the rules.
+//! `activity-rank rules`: prints, previews, publishes and takes back versions of the rules.
 
 use std::fs;
 use std::process::ExitCode;
@@ -7,13 +7,14 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Map, Number, Value, json};
 
-use crate::args::{PublishArgs, RulesArgs, RulesCommand, ServiceArgs};
+use crate::args::{ChangeArgs, RulesArgs, RulesCommand, ServiceArgs};
 use crate::board::{RETRIES, print_body};
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::rebuild::rules::read_table;
 use crate::retry::with_backoff;
+use crate::rules_preview;
 
 /// The rules and their versions.
 #[derive(Debug, Deserialize)]
@@ -57,10 +58,14 @@ pub async fn run(service: &ServiceArgs, args: &RulesArgs) -> Result<ExitCode, Fa
             let body = with_backoff(RETRIES, |_, _| (), get).await?;
             print_body(&url, &body, *json, describe)
         }
+        RulesCommand::Preview(args) => {
+            let changes = changes(&args.changes)?;
+            rules_preview::run(service, args, &changes).await
+        }
         RulesCommand::Publish(args) => {
             let fields = [
                 ("from", args.from.as_ref().map(|from| json!(from))),
-                ("rules", Some(changes(args)?)),
+                ("rules", Some(changes(&args.changes)?)),
                 ("reason", Some(json!(args.reason.reason))),
                 ("public_reason", Some(json!(args.reason.public_reason))),
             ];
@@ -84,7 +89,7 @@ pub async fn run(service: &ServiceArgs, args: &RulesArgs) -> Result<ExitCode, Fa
 }
 
 /// Returns the changes by action, of the file or of the options.
-fn changes(args: &PublishArgs) -> Result<Value, Failure> {
+fn changes(args: &ChangeArgs) -> Result<Value, Failure> {
     if let Some(file) = &args.file {
         let text = fs::read_to_string(file).map_err(|cause| Failure::File {
             name: file.clone(),

@@ -25,7 +25,7 @@ use crate::request_error::RequestError;
 use crate::retry::with_backoff;
 
 /// Entries in one request.
-const PAGE: &str = "2000";
+const PAGE: u32 = 2000;
 
 /// Reads the journal of a service.
 #[derive(Clone)]
@@ -87,11 +87,26 @@ impl Journal {
         after: u64,
         notify: impl Fn(&RequestError, Duration),
     ) -> Result<RawPage, Failure> {
+        self.raw_entries(shard, after, PAGE, notify).await
+    }
+
+    /// As [`Self::raw_page`], with at most `limit` entries.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::raw_page`].
+    pub async fn raw_entries(
+        &self,
+        shard: Option<u32>,
+        after: u64,
+        limit: u32,
+        notify: impl Fn(&RequestError, Duration),
+    ) -> Result<RawPage, Failure> {
         let mut url = self.client.url(&["v1", "journal"]);
-        let after = after.to_string();
+        let (after, limit) = (after.to_string(), limit.to_string());
         url.query_pairs_mut()
             .append_pair("after", &after)
-            .append_pair("limit", PAGE);
+            .append_pair("limit", &limit);
         if let Some(shard) = shard {
             url.query_pairs_mut()
                 .append_pair("shard", &shard.to_string());

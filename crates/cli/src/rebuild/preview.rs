@@ -1,6 +1,5 @@
 //! The preview of a recount: who would move on which boards, and by how much.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use activity_rank_core::board::BoardKind;
@@ -141,28 +140,34 @@ impl Standings {
 
     /// Returns rank and points in steps by member.
     fn ranked(&mut self, index: usize, board: &PreviewedBoard, layout: Layout) -> Ranked {
-        let mut members = self.0.remove(&index).unwrap_or_default();
-        members.sort_unstable_by(
-            |(member, score, shard), (other, other_score, other_shard)| {
-                let by_shard = match board.kind.is_plain() {
-                    false => shard.cmp(other_shard),
-                    true => std::cmp::Ordering::Equal,
-                };
-                let by_score = other_score.cmp(score).then(by_shard);
-                by_score.then_with(|| other.cmp(member))
-            },
-        );
-        let ranks = (1..).zip(members);
-        let ranked = ranks.map(|(rank, (member, score, _))| {
-            let points = board.kind.points(Score(score), layout).steps;
-            (member, (rank, points))
-        });
-        ranked.collect()
+        let members = self.0.remove(&index).unwrap_or_default();
+        rank(board.kind, members, layout)
     }
 }
 
+/// Returns rank and points in steps by member. Each member has a score and a shard.
+#[must_use]
+pub fn rank(kind: BoardKind, mut members: Vec<(String, u64, u32)>, layout: Layout) -> Ranked {
+    members.sort_unstable_by(
+        |(member, score, shard), (other, other_score, other_shard)| {
+            let by_shard = match kind.is_plain() {
+                false => shard.cmp(other_shard),
+                true => std::cmp::Ordering::Equal,
+            };
+            let by_score = other_score.cmp(score).then(by_shard);
+            by_score.then_with(|| other.cmp(member))
+        },
+    );
+    let ranks = (1..).zip(members);
+    let ranked = ranks.map(|(rank, (member, score, _))| {
+        let points = kind.points(Score(score), layout).steps;
+        (member, (rank, points))
+    });
+    ranked.collect()
+}
+
 /// Rank and points in steps by member.
-type Ranked = BTreeMap<String, (u64, i64)>;
+pub type Ranked = BTreeMap<String, (u64, i64)>;
 
 /// A preview.
 #[derive(Debug, Serialize)]
@@ -175,15 +180,15 @@ pub struct Preview {
 
 /// The moves on one board.
 #[derive(Debug, Serialize)]
-struct BoardPreview {
+pub struct BoardPreview {
     board: String,
     /// Number of members after the recount.
     members: usize,
     /// Number of members whose rank or points change.
-    changed: usize,
+    pub changed: usize,
     /// The sum of all points.
     points: Change<Points>,
-    /// The first moves, by the rank after the recount.
+    /// The first moves.
     moves: Vec<Move>,
 }
 
@@ -196,10 +201,13 @@ struct Move {
     points: Change<Points>,
 }
 
-#[derive(Debug, Serialize)]
-struct Change<T> {
-    before: T,
-    after: T,
+/// A value before and after.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Change<T> {
+    /// Before.
+    pub before: T,
+    /// After.
+    pub after: T,
 }
 
 impl Preview {
@@ -216,7 +224,8 @@ impl Preview {
         let boards = boards.iter().enumerate().map(|(index, board)| {
             let [before, after] =
                 [&mut before, &mut after].map(|all| all.ranked(index, board, layout));
-            compare(board, &before, &after, layout.decimals, limit)
+            let name = (board.name.as_str(), board.kind);
+            BoardPreview::new(name, [&before, &after], layout.decimals, limit, by_rank)
         });
         Self {
             boards: boards.collect(),
@@ -233,61 +242,72 @@ impl Preview {
     }
 }
 
-fn compare(
-    board: &PreviewedBoard,
-    before: &Ranked,
-    after: &Ranked,
-    decimals: u32,
-    limit: usize,
-) -> BoardPreview {
-    let mut moves = Vec::new();
-    let gone = before.keys().filter(|member| !after.contains_key(*member));
-    for member in after.keys().chain(gone) {
-        let standing = |ranked: &Ranked| ranked.get(member).copied();
-        let (old, new) = (standing(before), standing(after));
-        if old != new {
-            moves.push((member, old, new));
+/// Rank, if the board has the member, and points in steps.
+pub type Standing = (Option<u64>, i64);
+
+/// Orders moves by the rank after the recount.
+fn by_rank(_: &Standing, (rank, _): &Standing) -> u64 {
+    rank.unwrap_or(u64::MAX)
+}
+
+impl BoardPreview {
+    /// Compares a board before and after, by its name and kind. Lists at most `limit` moves by `order` of the standings before
+    /// and after.
+    pub fn new<O: Ord>(
+        (name, kind): (&str, BoardKind),
+        [before, after]: [&Ranked; 2],
+        decimals: u32,
+        limit: usize,
+        order: impl Fn(&Standing, &Standing) -> O,
+    ) -> Self {
+        let mut moves = Vec::new();
+        let gone = before.keys().filter(|member| !after.contains_key(*member));
+        for member in after.keys().chain(gone) {
+            let [old, new] = [before, after].map(|ranked| {
+                let standing = ranked.get(member);
+                standing.map_or((None, 0), |(rank, points)| (Some(*rank), *points))
+            });
+            if old != new {
+                moves.push((member, old, new));
+            }
         }
-    }
-    let rank = |standing: Option<(u64, i64)>| standing.map(|(rank, _)| rank);
-    moves.sort_by_key(|(_, old, new)| {
-        let rank = rank(*new);
-        (Reverse(rank.is_some()), rank, old.map(|(rank, _)| rank))
-    });
-    let points = |steps| Points { steps, decimals };
-    let sum = |ranked: &Ranked| points(ranked.values().map(|(_, steps)| steps).sum());
-    let of = |standing: Option<(u64, i64)>| points(standing.map_or(0, |(_, steps)| steps));
-    BoardPreview {
-        board: board.name.clone(),
-        members: after.len(),
-        changed: moves.len(),
-        points: Change {
-            before: sum(before),
-            after: sum(after),
-        },
-        moves: moves
+        // Members who leave the board are last, by the rank that they had.
+        moves.sort_by_key(|(_, old, new)| (order(old, new), old.0));
+        let points = |steps| Points { steps, decimals };
+        let sum = |ranked: &Ranked| points(ranked.values().map(|(_, steps)| steps).sum());
+        let changed = moves.len();
+        let moves = moves
             .into_iter()
             .take(limit)
             .map(|(member, old, new)| Move {
-                id: match board.kind {
+                id: match kind {
                     BoardKind::Content => id_of_member(member).to_owned(),
                     BoardKind::Members | BoardKind::Authors | BoardKind::Event => member.clone(),
                 },
                 rank: Change {
-                    before: rank(old),
-                    after: rank(new),
+                    before: old.0,
+                    after: new.0,
                 },
                 points: Change {
-                    before: of(old),
-                    after: of(new),
+                    before: points(old.1),
+                    after: points(new.1),
                 },
-            })
-            .collect(),
+            });
+        Self {
+            board: name.to_owned(),
+            members: after.len(),
+            changed,
+            points: Change {
+                before: sum(before),
+                after: sum(after),
+            },
+            moves: moves.collect(),
+        }
     }
-}
 
-impl BoardPreview {
-    fn text(&self) -> String {
+    /// Formats the moves as text.
+    #[must_use]
+    pub fn text(&self) -> String {
         let number = |points: &Points| serde_json::to_string(points).unwrap_or_default();
         let rank = |rank: Option<u64>| rank.map_or("-".to_owned(), |rank| rank.to_string());
         let (name, points) = (printable(&self.board), &self.points);
@@ -367,7 +387,6 @@ mod tests {
 
     #[test]
     fn moves_are_listed_by_new_rank() {
-        let board = PreviewedBoard::parse("all").unwrap_or_else(|failure| panic!("{failure}"));
         let ranked = |members: &[(&str, u64, i64)]| {
             let members = members.iter();
             let member =
@@ -376,7 +395,8 @@ mod tests {
         };
         let before = ranked(&[("a", 1, 90), ("b", 2, 50), ("c", 3, 20), ("d", 4, 5)]);
         let after = ranked(&[("b", 1, 100), ("a", 2, 90), ("c", 3, 20), ("e", 4, 5)]);
-        let preview = compare(&board, &before, &after, 1, 2);
+        let board = ("all", BoardKind::Members);
+        let preview = BoardPreview::new(board, [&before, &after], 1, 2, by_rank);
         let expected = "board all: 4 of 4 members change, 16.5 → 21.5 points\n\n \
              rank  →  points   →  id\n    2  1       5  10  b\n    1  2       9   9  a\nand 2 more changes";
         assert_eq!(preview.text(), expected);

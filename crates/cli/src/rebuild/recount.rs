@@ -178,7 +178,13 @@ fn confirm(args: &RecountArgs) -> Result<(), Failure> {
 }
 
 /// Runs until the end or Ctrl-C.
-async fn interruptible<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+///
+/// # Errors
+///
+/// [`Failure::Interrupted`] after Ctrl-C, or that of the work.
+pub async fn interruptible<T>(
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
     tokio::select! {
         done = work => done,
         _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted),

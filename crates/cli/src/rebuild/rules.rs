@@ -149,8 +149,17 @@ fn to_json(value: toml::Value) -> Value {
 ///
 /// Why there is no such time zone.
 pub fn calendar(timezone: &str) -> Result<Calendar, String> {
-    let zone = TimeZone::get(timezone).map_err(|error| error.to_string())?;
-    Ok(Calendar::new(timezone, Box::new(JiffZone(zone))))
+    Ok(Calendar::new(timezone, zone(timezone)?))
+}
+
+/// Returns a time zone.
+///
+/// # Errors
+///
+/// Why there is no such time zone.
+pub fn zone(name: &str) -> Result<Box<dyn Zone>, String> {
+    let zone = TimeZone::get(name).map_err(|error| error.to_string())?;
+    Ok(Box::new(JiffZone(zone)))
 }
 
 fn parse(rules: Value, settings: &Settings) -> Result<Rules, String> {

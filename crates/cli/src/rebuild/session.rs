@@ -355,7 +355,11 @@ async fn has_data(store: &Store) -> Result<bool, Failure> {
 }
 
 /// Reads the first page of the journal and checks that it belongs to this prefix.
-async fn first_page(store: &Store, journal: &Journal) -> Result<Page, Failure> {
+///
+/// # Errors
+///
+/// [`Failure`] if the service does not respond, or has another prefix.
+pub async fn first_page(store: &Store, journal: &Journal) -> Result<Page, Failure> {
     let notify = |error: &RequestError, wait| store.progress.retrying(&error.to_string(), wait);
     let page = journal.page(None, 0, notify).await?;
     if page.prefix == store.prefix {

@@ -32,6 +32,7 @@ mod rejections;
 
 mod responses;
 mod rules;
+mod rules_preview;
 #[path = "../run/mod.rs"]
 mod run;
 mod shards;

@@ -1,0 +1,268 @@
+//! `rules preview`: its decisions, compared with those of a service that had the changed rules from the beginning.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use redis::Commands;
+use test_support::{Value, json, shards};
+
+use crate::TestResult;
+use crate::app::noon;
+use crate::cli::run;
+use crate::journal_app::JournalApp;
+use crate::random::Random;
+
+/// Random changes of rules, of which each has a service of its own.
+const CHANGES: u64 = 3;
+const USERS: u64 = 6;
+const ACTIONS: [&str; 7] = [
+    "follow", "visit", "like", "bookmark", "comment", "publish", "praise",
+];
+
+/// Rules with every kind of limit.
+fn rules() -> Value {
+    json!({
+        "like": {"daily_cap": 12},
+        "comment": {"cooldown": 600},
+        "visit": {"daily_cap": 4},
+        "praise": {"points": 1, "received": 2, "pair_cap": 3, "own": false},
+    })
+}
+
+fn start(shards: u32, rules: &Value) -> JournalApp {
+    JournalApp::start(|worker| {
+        worker
+            .var("CONTENT_PERIODS", "week,all")
+            .json("SHARDS", json!(shards))
+            .json("RULES", rules.clone())
+            .json("JOURNAL_REFUSED", json!(true))
+            .var("BOARD_MAX_AGE", "0")
+    })
+}
+
+/// Returns random changes of points and limits.
+fn changes(random: &mut Random) -> Value {
+    let mut changes = json!({});
+    for action in ["like", "visit", "praise", "comment", "bookmark"] {
+        let mut fields = json!({"points": 1 + random.below(5)});
+        if ["like", "visit"].contains(&action) {
+            fields["daily_cap"] = json!(4 + random.below(16));
+        }
+        if action == "praise" {
+            fields["pair_cap"] = json!(2 + random.below(8));
+        }
+        if ["comment", "bookmark"].contains(&action) {
+            fields["cooldown"] = json!(1 + random.below(3000));
+        }
+        if action != "visit" {
+            fields["received"] = json!(1 + random.below(4));
+        }
+        changes[action] = fields;
+    }
+    changes
+}
+
+/// Returns rules with changes.
+fn changed(rules: &Value, changes: &Value) -> Value {
+    let mut rules = rules.clone();
+    for (action, fields) in changes.as_object().into_iter().flatten() {
+        for (name, value) in fields.as_object().into_iter().flatten() {
+            rules[action][name] = value.clone();
+        }
+    }
+    rules
+}
+
+fn activity(random: &mut Random) -> Value {
+    let user = format!("p{}", random.below(USERS));
+    let action = random.choose(&ACTIONS);
+    let target = match action {
+        "visit" => format!("/{}", random.below(6)),
+        "follow" => format!("p{}", random.below(USERS + 2)),
+        "publish" => format!("{user}-{}", random.below(3)),
+        _ => format!("p{}-{}", random.below(USERS), random.below(3)),
+    };
+    let mut activity = json!({"user": user, "action": action, "target": target});
+    if !["visit", "publish"].contains(&action) && random.below(4) == 0 {
+        activity["undo"] = json!(true);
+    }
+    if random.below(3) == 0 {
+        activity["at"] = json!(noon(random.below(5) as i64));
+    }
+    activity
+}
+
+/// Returns the decision about each activity of the journal: outcome, points and points of others, by user and number.
+async fn journaled(app: &JournalApp, shards: u32) -> Vec<Value> {
+    app.wait_for_receivers().await;
+    let mut decisions = Vec::new();
+    for shard in 0..shards {
+        let path = format!("/v1/journal?limit=5000&shard={shard}");
+        let page = app.api.get(&path).await.assert_status(200).body.clone();
+        assert_eq!(page["next"], Value::Null);
+        for entry in page["entries"].as_array().into_iter().flatten() {
+            let text = |name: &str| entry[name].as_str().unwrap_or_default();
+            let number = |text: &str| text.parse::<f64>().unwrap_or_default() / 100.0;
+            let received = text("received");
+            let received = received
+                .split(|c: char| !c.is_ascii_digit())
+                .next()
+                .unwrap_or_default();
+            let (outcome, points, received) = match text("did") {
+                "count" => ("counted", number(text("points")), number(received)),
+                "undo" if text("gave").is_empty() => ("nothing-to-undo", 0.0, 0.0),
+                "undo" => ("undone", -number(text("gave")), -number(received)),
+                "refused" => (text("outcome"), 0.0, 0.0),
+                _ => continue,
+            };
+            decisions.push(json!([
+                text("user"),
+                text("mark"),
+                outcome,
+                points,
+                received
+            ]));
+        }
+    }
+    by_user(decisions)
+}
+
+/// Orders decisions by user; those of a user keep their order.
+fn by_user(mut decisions: Vec<Value>) -> Vec<Value> {
+    decisions.sort_by_key(|decision| decision[0].to_string());
+    decisions
+}
+
+/// Returns the decisions of a file of outcomes.
+fn decided(text: &str, set: &str) -> Result<Vec<Value>, Box<dyn std::error::Error>> {
+    let mut decisions = Vec::new();
+    for line in text.lines() {
+        let line: Value = serde_json::from_str(line)?;
+        let record = format!(
+            "{}:{}",
+            line["action"].as_str().unwrap_or_default(),
+            line["target"].as_str().unwrap_or_default()
+        );
+        let (decision, number) = (&line[set], |value: &Value| value.as_f64());
+        decisions.push(json!([
+            line["user"],
+            record,
+            decision["outcome"],
+            number(&decision["points"]),
+            number(&decision["received"])
+        ]));
+    }
+    Ok(by_user(decisions))
+}
+
+#[track_caller]
+fn assert_same(found: &[Value], expected: &[Value]) {
+    let pairs = found.iter().zip(expected).enumerate();
+    for (number, (found, expected)) in pairs {
+        assert_eq!(found, expected, "activity {number}");
+    }
+    assert_eq!(found.len(), expected.len());
+}
+
+/// Returns points by user of a board, for positive ones.
+fn points(board: &Value, before: bool) -> BTreeMap<String, f64> {
+    let when = if before { "before" } else { "after" };
+    let moves = board["moves"].as_array().into_iter().flatten();
+    let points = moves.map(|moved| {
+        let id = moved["id"].as_str().unwrap_or_default().to_owned();
+        (id, moved["points"][when].as_f64().unwrap_or_default())
+    });
+    points.filter(|(_, points)| *points > 0.0).collect()
+}
+
+/// Services with the rules in force and with changed rules get the same activity. The preview of each change decides every
+/// activity as the service with these rules did, and the boards of authors agree.
+async fn compare_with_service(shards: u32) -> TestResult {
+    let mut random = Random::new(u64::from(shards));
+    let in_force = start(shards, &rules());
+    let changes: Vec<Value> = (0..CHANGES).map(|_| changes(&mut random)).collect();
+    let others = changes.iter();
+    let others = others.map(|changes| start(shards, &changed(&rules(), changes)));
+    let others: Vec<JournalApp> = others.collect();
+    let all = || [&in_force].into_iter().chain(&others);
+    // With several shards, whether an unknown user receives depends on the requests: the journal does not have them.
+    let known = if shards == 1 { USERS / 2 } else { USERS + 2 };
+    for number in 0..known {
+        for app in all() {
+            let path = format!("/v1/users/p{number}");
+            let profile = json!({"name": "P"});
+            app.api.put(&path, &profile).await.assert_status(200);
+        }
+    }
+    for _ in 0..60 {
+        let items: Vec<Value> = (0..1 + random.below(20))
+            .map(|_| activity(&mut random))
+            .collect();
+        for app in all() {
+            app.send(json!(items)).await;
+            // Whether an unknown user receives depends on when points arrive.
+            app.wait_for_receivers().await;
+        }
+    }
+    let folder = tempfile::tempdir()?;
+    let (file, outcomes) = (folder.path().join("rules.json"), folder.path().join("out"));
+    let [file_name, outcomes_name] = [&file, &outcomes].map(|path| path.to_string_lossy());
+    for (changes, other) in changes.iter().zip(&others) {
+        fs::write(&file, changes.to_string())?;
+        let args = [
+            "rules",
+            "preview",
+            &file_name,
+            "--yes",
+            "--json",
+            "--limit",
+            "1000",
+            "--outcomes",
+            &outcomes_name,
+        ];
+        let preview = run(&in_force, &args)?;
+        assert_eq!(preview.code, Some(0), "{preview:?}");
+        let text = fs::read_to_string(&outcomes)?;
+        let before = decided(&text, "before")?;
+        assert_same(&before, &journaled(&in_force, shards).await);
+        let after = decided(&text, "after")?;
+        assert_same(&after, &journaled(other, shards).await);
+        let report: Value = serde_json::from_str(&preview.stdout)?;
+        for (index, path) in [(0, "ranking"), (1, "authors")] {
+            let board = &report["boards"][index];
+            let path = format!("/v1/{path}/all?limit=100");
+            let body = other.api.get(&path).await.assert_status(200).body.clone();
+            let entries = body["entries"].as_array().into_iter().flatten();
+            let scores = entries.map(|entry| {
+                let id = entry["user"]["id"].as_str().unwrap_or_default().to_owned();
+                (id, entry["score"].as_f64().unwrap_or_default())
+            });
+            let scores: BTreeMap<String, f64> = scores.collect();
+            for (user, points) in points(board, false) {
+                assert_eq!(scores.get(&user), Some(&points), "{path} {user}");
+            }
+            let after = board["points"]["after"].as_f64().unwrap_or_default();
+            let sum: f64 = scores.values().sum();
+            assert!((sum - after).abs() < 0.001, "{path} {sum} {after}");
+        }
+    }
+    assert_no_scratch_keys(&in_force)?;
+    Ok(())
+}
+
+/// Asserts that all keys are on shards of the deployment.
+#[track_caller]
+fn assert_no_scratch_keys(app: &JournalApp) -> TestResult {
+    let pattern = format!("{{{}:1??????*", app.endpoint.prefix);
+    let keys: Vec<String> = app.redis().keys(&pattern)?;
+    assert_eq!(keys, [""; 0]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn preview_decides_as_service_with_rules() -> TestResult {
+    for shards in [1, shards().max(8)] {
+        compare_with_service(shards).await?;
+    }
+    Ok(())
+}
