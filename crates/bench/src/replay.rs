@@ -25,7 +25,7 @@ struct Row {
     writes: u32,
 }
 
-/// Counts `ENTRIES` (100,000) activities, then verifies, recounts and rebuilds them.
+/// Counts `ENTRIES` (100,000) activities, then verifies, recounts and rebuilds them, and decides them by other rules.
 pub async fn run() -> Result<(), String> {
     let entries = number("ENTRIES", 100_000)?;
     let stack = Stack::start();
@@ -53,6 +53,8 @@ pub async fn run() -> Result<(), String> {
     written.map_err(|error| format!("{}: {error}", file.display()))?;
     let file = file.to_string_lossy();
     let recount = ["recount", "--event", "event", "--definition", &file];
+    let changes = ["comment.points=5", "comment.daily_cap=50"].map(|change| ["--set", change]);
+    let preview = [&["rules", "preview", "--yes"], &changes.concat()[..]].concat();
     let mut table = table([
         "command",
         "duration",
@@ -65,6 +67,7 @@ pub async fn run() -> Result<(), String> {
         ("recount, preview", [&recount[..], &["--dry-run"]].concat()),
         ("recount", [&recount[..], &["--apply", "--yes"]].concat()),
         ("rebuild", vec!["rebuild"]),
+        ("rules preview", preview),
     ] {
         let mut redis = stack.redis.connection();
         record_all(&mut redis).map_err(|error| error.to_string())?;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use activity_rank_core::activity::Activity;
 use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Date, Instant};
+use activity_rank_core::config::Rule;
 use activity_rank_core::score::Points;
 use serde::Serialize;
 
@@ -300,9 +301,12 @@ impl Figures {
     fn unknown(&self, sets: &RuleSets) -> Vec<String> {
         let mut lines = Vec::new();
         if self.unknown > 0 {
-            let activities = self.unknown;
+            let activities = match self.unknown {
+                1 => "1 activity".to_owned(),
+                number => count(number, "activitie"),
+            };
             lines.push(format!(
-                "Left out: {activities} of the journal, of actions that no longer have a rule."
+                "Left out: {activities} of actions that no longer have a rule."
             ));
         }
         for action in self.actions.keys() {
@@ -318,7 +322,9 @@ impl Figures {
             if self.has_refused {
                 continue;
             }
-            if before.cooldown.is_some() || before.pair_cap.is_some() || !before.own {
+            let limits = |rule: &Rule| (rule.cooldown, rule.pair_cap, rule.received);
+            let has_limit = before.cooldown.is_some() || before.pair_cap.is_some();
+            if has_limit && limits(&before) != limits(&after) {
                 lines.push(format!(
                     "{action}: the journal lacks activity that a limit refused then (JOURNAL_REFUSED is off), so it does not \
                      count here by the changed rules either. How much is unknown."
@@ -341,6 +347,7 @@ impl Figures {
             });
             let decimals = sets.config.layout.decimals;
             let bound = match bound {
+                Some(0) => continue,
                 Some(steps) => {
                     let points = serde_json::to_string(&Points { steps, decimals });
                     format!("at most {} points", points.unwrap_or_default())

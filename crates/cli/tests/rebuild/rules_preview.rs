@@ -12,8 +12,6 @@ use crate::cli::run;
 use crate::journal_app::JournalApp;
 use crate::random::Random;
 
-/// Random changes of rules, of which each has a service of its own.
-const CHANGES: u64 = 3;
 const USERS: u64 = 6;
 const ACTIONS: [&str; 7] = [
     "follow", "visit", "like", "bookmark", "comment", "publish", "praise",
@@ -180,7 +178,12 @@ fn points(board: &Value, before: bool) -> BTreeMap<String, f64> {
 async fn compare_with_service(shards: u32) -> TestResult {
     let mut random = Random::new(u64::from(shards));
     let in_force = start(shards, &rules());
-    let changes: Vec<Value> = (0..CHANGES).map(|_| changes(&mut random)).collect();
+    // Each change has a service of its own.
+    let (count, requests) = match std::env::var_os("SHORT") {
+        Some(_) => (2, 40),
+        None => (4, 80),
+    };
+    let changes: Vec<Value> = (0..count).map(|_| changes(&mut random)).collect();
     let others = changes.iter();
     let others = others.map(|changes| start(shards, &changed(&rules(), changes)));
     let others: Vec<JournalApp> = others.collect();
@@ -194,7 +197,7 @@ async fn compare_with_service(shards: u32) -> TestResult {
             app.api.put(&path, &profile).await.assert_status(200);
         }
     }
-    for _ in 0..60 {
+    for _ in 0..requests {
         let items: Vec<Value> = (0..1 + random.below(20))
             .map(|_| activity(&mut random))
             .collect();
@@ -253,7 +256,7 @@ async fn compare_with_service(shards: u32) -> TestResult {
 /// Asserts that all keys are on shards of the deployment.
 #[track_caller]
 fn assert_no_scratch_keys(app: &JournalApp) -> TestResult {
-    let pattern = format!("{{{}:1??????*", app.endpoint.prefix);
+    let pattern = format!("{{{}:1??????}}*", app.endpoint.prefix);
     let keys: Vec<String> = app.redis().keys(&pattern)?;
     assert_eq!(keys, [""; 0]);
     Ok(())
@@ -263,6 +266,84 @@ fn assert_no_scratch_keys(app: &JournalApp) -> TestResult {
 async fn preview_decides_as_service_with_rules() -> TestResult {
     for shards in [1, shards().max(8)] {
         compare_with_service(shards).await?;
+    }
+    Ok(())
+}
+
+/// Changes without an effect, and what cannot be known without refused activity in the journal.
+#[tokio::test(flavor = "multi_thread")]
+async fn preview_reports_unknown_and_no_changes() -> TestResult {
+    let app = JournalApp::start(|worker| worker.json("RULES", json!({"like": {"daily_cap": 4}})));
+    for number in 0..4 {
+        let target = format!("p{number}");
+        app.send(json!({"user": "42", "action": "like", "target": target}))
+            .await;
+    }
+    let preview = |args: &[&str]| run(&app, &[&["rules", "preview"], args].concat());
+    let same = preview(&["--set", "like.points=2", "--yes"])?;
+    assert_eq!(same.code, Some(0), "{same:?}");
+    for part in [
+        "the rules in force have these values already\n2 activities from ",
+        "\nNothing changes: no member's rank or points differ.\n",
+    ] {
+        assert!(same.stdout.contains(part), "{same:?}");
+    }
+    let changed = preview(&[
+        "--set",
+        "like.points=1",
+        "--set",
+        "like.daily_cap=6",
+        "--yes",
+    ])?;
+    for part in [
+        "like.points 2 → 1, like.daily_cap 4 → 6\n",
+        "board members: 1 of 1 member change, 4 → 2 points\n",
+        "like: members reached the cap on 1 day. The journal lacks activity that it refused then (JOURNAL_REFUSED is off): \
+         at most 4 points more by the changed rules.",
+    ] {
+        assert!(changed.stdout.contains(part), "{changed:?}");
+    }
+    let earlier = preview(&["--set", "like.points=1", "--until", "2020-01-01", "--yes"])?;
+    assert!(
+        earlier.stdout.contains("\n0 activities from 2019-12-02"),
+        "{earlier:?}"
+    );
+    assert_no_scratch_keys(&app)
+}
+
+/// The command neither asks without a terminal, nor accepts what the service would refuse.
+#[tokio::test(flavor = "multi_thread")]
+async fn unusable_previews_are_refused() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    for (args, expected) in [
+        (
+            &["--set", "like.points=3"][..],
+            "Use --yes to continue without asking.",
+        ),
+        (
+            &["--set", "wave.own=1", "--yes"],
+            "rules/wave/own: cannot be published",
+        ),
+        (
+            &["--set", "nod.points=1", "--yes"],
+            "rules/nod: must be one of ",
+        ),
+        (
+            &["--set", "like.pair_cap=1", "--yes"],
+            "needs boards of content",
+        ),
+        (
+            &["--set", "like.points=3", "--from", "2999-01-01", "--yes"],
+            "--from must be before --until",
+        ),
+        (
+            &["--set", "like.points=3", "--span", "fortnight"],
+            "must be week, month or a duration",
+        ),
+    ] {
+        let run = run(&app, &[&["rules", "preview"], args].concat())?;
+        assert!(run.stderr.contains(expected), "{run:?}");
+        assert_eq!(run.code, Some(2), "{run:?}");
     }
     Ok(())
 }
