@@ -58,10 +58,10 @@ pub struct PreviewArgs {
     /// Span before --until: week, month (30 days), or a duration such as 90d
     #[arg(long, default_value = "month", value_parser = span, conflicts_with = "from")]
     pub span: Span,
-    /// Day or instant from which activity is replayed
+    /// First day or instant of the replayed activity
     #[arg(long, value_name = "INSTANT")]
     pub from: Option<String>,
-    /// Day or instant until which activity is replayed [default: now]
+    /// Day or instant at which the replayed activity ends [default: now]
     #[arg(long, value_name = "INSTANT")]
     pub until: Option<String>,
     /// Maximum number of moves to print for each board, the largest first
@@ -135,8 +135,8 @@ Examples:
 const PREVIEW_EXAMPLES: &str = "\
 Reads the journal from the service (--url, --key with the scope admin), and decides the activity of the
 span twice in separate keys of the store, which it deletes at the end: by the rules in force, and by
-the changed ones. Both begin without points and caps, so the rules alone make the difference: points
-before differ from those of the boards. Adjustments and events are left out.
+the changed ones. Both begin without points and caps, so the rules alone make the difference, and the
+points before are not the points of the boards. Adjustments and events are left out.
 
 The journal does not say whether a member sent an activity: a change of member_cap applies only to
 activity that a cap refused then. Activity that was refused then counts only if JOURNAL_REFUSED is on.

@@ -9,7 +9,6 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::rebuild::journal::{Change, Entry, Journal, RawPage};
 use crate::rebuild::settings::Settings;
-use crate::rebuild::state::settings_changed;
 use crate::request_error::RequestError;
 
 /// Entries that are read ahead, of all shards.
@@ -58,8 +57,8 @@ impl<'a> Entries<'a> {
             while let Some(after) = shard.next.filter(|_| shard.entries.len() <= ahead) {
                 let page = self.journal.page(Some(index), after, notify).await?;
                 if page.settings != *self.settings {
-                    let (before, now) = (&self.settings.stamp, &page.settings.stamp);
-                    return Err(settings_changed(before, now));
+                    let message = "the settings of the service have changed: run the preview again";
+                    return Err(Failure::Usage(message.to_owned()));
                 }
                 shard.entries.extend(page.entries);
                 shard.next = page.next;

@@ -122,10 +122,8 @@ pub async fn run(
         store: &store,
         sets: &sets,
         span,
-        scratch: [shard, shard + 1].map(|shard| {
-            let stamp = &first.settings.stamp;
-            Scratch::new(&store, shard, stamp, sets.config.has_content(), started_at)
-        }),
+        scratch: [shard, shard + 1]
+            .map(|shard| Scratch::new(&store, shard, sets.config.has_content(), started_at)),
         state: State::default(),
         figures: Figures::default(),
         outcomes: args.outcomes.as_deref().map(create).transpose()?,
@@ -215,7 +213,7 @@ fn create(name: &str) -> Result<(String, BufWriter<File>), Failure> {
     Ok((name.to_owned(), BufWriter::new(file)))
 }
 
-/// Asks before the store is used, unless `--yes` is set.
+/// Reads a confirmation before the store is used, unless `--yes` is set.
 fn confirm(args: &PreviewArgs, entries: u64) -> Result<(), Failure> {
     let megabytes = (entries * ACTIVITY_BYTES).div_ceil(1024 * 1024);
     let cost = format!(

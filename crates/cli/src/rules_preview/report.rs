@@ -1,4 +1,4 @@
-//! What the changed rules change: members who move, points by action, and activity that caps refuse.
+//! The result of a preview: members who move, points by action, and activity that caps refuse.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -95,7 +95,7 @@ pub struct Report {
     unknown: Vec<String>,
 }
 
-/// What an action gives.
+/// The points of an action.
 #[derive(Serialize)]
 struct ActionReport {
     action: String,

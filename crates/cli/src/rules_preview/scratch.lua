@@ -5,8 +5,8 @@
 -- ARGV    1 integer: lifetime of the keys 1 to 3, s
 --         2.. for each call: name of the script; number of keys and of arguments; the arguments
 -- Returns for each call: 1; of the counting script { outcomes, receipts }, or { 'records' or 'accounts', data } if it
---         requests data, or false if such a call of the same user precedes. A receipt has the values of FIELDS of an entry
---         of the stream of changes.
+--         requests data, or false if such a call of the same user precedes. A receipt has names and values of an entry of
+--         the stream of changes, without the fields in UNUSED.
 -- State   A call that requests data, and later ones of its user, change nothing: the caller sends them again. An error
 --         stops the batch: the caller deletes all scratch keys then.
 -- Example EVAL text 4 {ar:70}1p {ar:70}1t {ar:70}1i {ar:70}1t 86400 run 1 3 HSET post-7 '1;5;1;42;{}'
@@ -14,7 +14,10 @@
 -- `scripts` maps names to functions of KEYS and ARGV with the text of the service's scripts, `added` lists the entries that
 -- they add to streams.
 
-local FIELDS = { 'did', 'action', 'mark', 'at', 'dated', 'date', 'received', 'counted' }
+local UNUSED = {
+  now = true, user = true, once = true, points = true, cooldown = true, kinds = true, groups = true, applied = true,
+  skipped = true, reason = true, gave = true, account = true,
+}
 
 scripts.run = function(keys, args)
   redis.call(args[1], keys[1], unpack(args, 2))
@@ -29,16 +32,16 @@ local function take(from, after, count)
   return taken
 end
 
--- Returns the values of FIELDS of each added entry: key, id, then names and values.
+-- Returns the receipts of the added entries, each a key, an id, then names and values.
 local function receipts()
   local all = {}
   for i, entry in ipairs(added) do
-    local values, receipt = {}, {}
+    local receipt = {}
     for j = 3, #entry, 2 do
-      values[entry[j]] = entry[j + 1]
-    end
-    for j, name in ipairs(FIELDS) do
-      receipt[j] = values[name] or ''
+      if not UNUSED[entry[j]] then
+        local n = #receipt
+        receipt[n + 1], receipt[n + 2] = entry[j], entry[j + 1]
+      end
     end
     all[i] = receipt
   end

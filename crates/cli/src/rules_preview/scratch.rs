@@ -24,6 +24,8 @@ use crate::failure::Failure;
 use crate::printable::printable;
 use crate::rebuild::store::{Cursor, Store, script};
 
+/// The schema fingerprint of the scratch keys, which no service reads.
+const FINGERPRINT: &str = "preview";
 /// Lifetime of the keys in seconds.
 const LIFETIME: u64 = 86_400;
 /// Approximate size of a request; the last call may exceed it.
@@ -38,10 +40,6 @@ const MAX_ATTEMPTS: usize = 16;
 const DELETED_KEYS: usize = 500;
 /// Members in one page of a board.
 const PAGE: u32 = 1000;
-/// The fields of a receipt, as in `scratch.lua`.
-const RECEIPT_FIELDS: [&str; 8] = [
-    "did", "action", "mark", "at", "dated", "date", "received", "counted",
-];
 
 /// `scratch.lua` with the service's scripts as functions.
 static SCRATCH: LazyLock<Script> = LazyLock::new(|| {
@@ -70,7 +68,7 @@ static SCRATCH: LazyLock<Script> = LazyLock::new(|| {
     script(text.leak())
 });
 
-/// What the counting script decides about an activity.
+/// The decision of the counting script about an activity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
     /// `counted`, `undone`, or why it did not count.
@@ -120,17 +118,11 @@ impl Call {
 impl Scratch {
     /// Returns the scratch keys on a shard. `started_at` is the time of Redis' clock, Unix ms.
     #[must_use]
-    pub fn new(
-        store: &Store,
-        shard: u32,
-        fingerprint: &str,
-        has_content: bool,
-        started_at: i64,
-    ) -> Self {
+    pub fn new(store: &Store, shard: u32, has_content: bool, started_at: i64) -> Self {
         Self {
             store: store.with_shard(shard, 1),
             keys: Keys::new(&store.prefix, shard, FIRST_GENERATION),
-            fingerprint: fingerprint.to_owned(),
+            fingerprint: FINGERPRINT.to_owned(),
             has_content,
             started_at,
             accounts: HashMap::new(),
@@ -396,15 +388,15 @@ fn take_batch(calls: &mut VecDeque<Call>) -> Vec<Call> {
     batch
 }
 
-/// Returns an entry of the stream of changes with the fields that say what others receive.
-fn receipt(values: &Value) -> OutboxEntry {
-    let values = values.as_array().map_or(&[][..], Vec::as_slice);
-    let fields = RECEIPT_FIELDS.iter().zip(values);
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+/// Returns an entry of the stream of changes from its names and values.
+fn receipt(words: &Value) -> OutboxEntry {
+    let words = words.as_array().map_or(&[][..], Vec::as_slice);
+    let text = |word: &Value| word.as_str().unwrap_or_default().to_owned();
+    let fields = words.as_chunks::<2>().0.iter();
     OutboxEntry {
         id: String::new(),
         fields: fields
-            .map(|(name, value)| ((*name).to_owned(), text(value)))
+            .map(|[name, value]| (text(name), text(value)))
             .collect(),
     }
 }
@@ -439,7 +431,10 @@ fn decide(
         };
         let is_own = |entry: &OutboxEntry| {
             entry.field("did") == did
-                && entry.field("mark") == operation.record
+                && entry
+                    .fields
+                    .iter()
+                    .any(|(_, value)| *value == operation.record)
                 && entry.field("at") == operation.at.0.to_string()
         };
         let applies = ["counted", "undone"].contains(&decision.outcome.as_str());

@@ -91,7 +91,7 @@ pub struct Window {
     entries: usize,
 }
 
-/// What the journal has said so far.
+/// The state after the entries that were read.
 #[derive(Default)]
 pub struct State {
     /// The author of each target that has one.

@@ -1,14 +1,16 @@
-//! `rules preview`: its decisions, compared with those of a service that had the changed rules from the beginning.
+//! `rules preview`, compared with services that had the changed rules from the beginning.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::process::Command;
+use std::sync::mpsc::channel;
 
 use redis::Commands;
-use test_support::{Value, json, shards};
+use test_support::{Fault, Forwarder, Value, json, shards, until};
 
 use crate::TestResult;
 use crate::app::noon;
-use crate::cli::run;
+use crate::cli::{command_at, run};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
 
@@ -113,19 +115,19 @@ async fn journaled(app: &JournalApp, shards: u32) -> Vec<Value> {
                 "refused" => (text("outcome"), 0.0, 0.0),
                 _ => continue,
             };
-            decisions.push(json!([
-                text("user"),
-                text("mark"),
-                outcome,
-                points,
-                received
-            ]));
+            let action = format!("{}:", text("action"));
+            let mut values = entry.as_object().into_iter().flatten();
+            let record = values.find_map(|(_, value)| {
+                let value = value.as_str()?;
+                value.starts_with(&action).then_some(value)
+            });
+            decisions.push(json!([text("user"), record, outcome, points, received]));
         }
     }
     by_user(decisions)
 }
 
-/// Orders decisions by user; those of a user keep their order.
+/// Orders decisions by user. The decisions about a user keep their order.
 fn by_user(mut decisions: Vec<Value>) -> Vec<Value> {
     decisions.sort_by_key(|decision| decision[0].to_string());
     decisions
@@ -253,13 +255,23 @@ async fn compare_with_service(shards: u32) -> TestResult {
     Ok(())
 }
 
-/// Asserts that all keys are on shards of the deployment.
-#[track_caller]
+/// Fails unless all keys are on shards of the deployment.
 fn assert_no_scratch_keys(app: &JournalApp) -> TestResult {
-    let pattern = format!("{{{}:1??????}}*", app.endpoint.prefix);
-    let keys: Vec<String> = app.redis().keys(&pattern)?;
-    assert_eq!(keys, [""; 0]);
-    Ok(())
+    match scratch_keys(app)?.as_slice() {
+        [] => Ok(()),
+        keys => Err(format!("scratch keys: {}", keys.join(" ")).into()),
+    }
+}
+
+/// Returns the keys on shards that the deployment does not have.
+fn scratch_keys(app: &JournalApp) -> redis::RedisResult<Vec<String>> {
+    let pattern = format!("{{{}:*}}*", app.endpoint.prefix);
+    let mut keys: Vec<String> = app.redis().keys(&pattern)?;
+    keys.retain(|key| {
+        key.find('}')
+            .is_some_and(|end| end > app.endpoint.prefix.len() + 6)
+    });
+    Ok(keys)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -270,7 +282,7 @@ async fn preview_decides_as_service_with_rules() -> TestResult {
     Ok(())
 }
 
-/// Changes without an effect, and what cannot be known without refused activity in the journal.
+/// Without refused activity in the journal, the preview states a bound. Equal rules change nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn preview_reports_unknown_and_no_changes() -> TestResult {
     let app = JournalApp::start(|worker| worker.json("RULES", json!({"like": {"daily_cap": 4}})));
@@ -311,7 +323,7 @@ async fn preview_reports_unknown_and_no_changes() -> TestResult {
     assert_no_scratch_keys(&app)
 }
 
-/// The command neither asks without a terminal, nor accepts what the service would refuse.
+/// The command needs `--yes` without a terminal, and refuses changes that the service would refuse.
 #[tokio::test(flavor = "multi_thread")]
 async fn unusable_previews_are_refused() -> TestResult {
     let app = JournalApp::start(|worker| worker);
@@ -346,4 +358,34 @@ async fn unusable_previews_are_refused() -> TestResult {
         assert_eq!(run.code, Some(2), "{run:?}");
     }
     Ok(())
+}
+
+/// SIGINT after the first scratch keys: the command deletes them.
+#[tokio::test(flavor = "multi_thread")]
+async fn interrupted_preview_deletes_its_keys() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    let profile = json!({"name": "Ada"});
+    let saved = app.api.put("/v1/users/ada", &profile).await;
+    saved.assert_status(200);
+    app.send(json!({"user": "ada", "action": "like", "target": "p0"}))
+        .await;
+    let forwarder = Forwarder::to(&app.store());
+    let (send, reached) = channel();
+    forwarder.fail(move |request| {
+        let counts = String::from_utf8_lossy(&request.body).contains("\"count\"");
+        counts.then(|| {
+            let _ = send.send(());
+            Fault::HangBefore
+        })
+    });
+    let args = ["rules", "preview", "--set", "like.points=3", "--yes"];
+    let child = command_at(&app, &forwarder.url(), &args).spawn()?;
+    until("the counting script", async || reached.try_recv().ok()).await;
+    assert!(!scratch_keys(&app)?.is_empty());
+    let pid = child.id().to_string();
+    let interrupted = Command::new("kill").args(["-INT", &pid]).status()?;
+    assert!(interrupted.success());
+    let output = child.wait_with_output()?;
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert_no_scratch_keys(&app)
 }
