@@ -24,7 +24,7 @@ pub enum RulesCommand {
         json: bool,
     },
     /// Print what changes of rules would change: replays the activity of a span by the rules in force and by the changed ones
-    Preview(PreviewArgs),
+    Preview(Box<PreviewArgs>),
     /// Publish changes of rules from an instant on
     Publish(PublishArgs),
     /// Take a published version back
