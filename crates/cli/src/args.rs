@@ -602,9 +602,9 @@ mod tests {
                     .split(' ')
                     .take_while(|word| !["|", ">"].contains(word));
                 let needs_store = ["rebuild", "verify", "recount"].contains(&command.get_name());
-                let is_verify = example == "verify";
+                let is_replay = example == "verify" || example.starts_with("rules preview ");
                 let store = ["--store", "http://127.0.0.1"].into_iter();
-                let store = store.filter(|_| needs_store || is_verify);
+                let store = store.filter(|_| needs_store || is_replay);
                 let words = ["activity-rank"].into_iter().chain(words).chain(store);
                 let parsed = Cli::try_parse_from(words);
                 assert!(parsed.is_ok(), "{line}: {:?}", parsed.err());
