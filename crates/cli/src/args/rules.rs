@@ -133,13 +133,15 @@ Examples:
   activity-rank rules take-back 2 --reason \"A mistake\"";
 
 const PREVIEW_EXAMPLES: &str = "\
-Reads the journal from the service (--url, --key with the scope admin), and decides the activity of the
-span twice in separate keys of the store, which it deletes at the end: by the rules in force, and by
-the changed ones. Both begin without points and caps, so the rules alone make the difference, and the
-points before are not the points of the boards. Adjustments and events are left out.
+Reads the journal from the service (--url, --key with the scope admin), and decides the activity
+of the span twice in separate keys of the store, which it deletes at the end: by the rules in
+force, and by the changed ones. Both begin without points and caps, so the rules alone make the
+difference, and the points before are not the points of the boards. Adjustments and events are
+left out.
 
 The journal does not say whether a member sent an activity: a change of member_cap applies only to
-activity that a cap refused then. Activity that was refused then counts only if JOURNAL_REFUSED is on.
+activity that a cap refused then. Activity that was refused then counts only if JOURNAL_REFUSED is
+on.
 
 Examples:
   activity-rank rules preview --set like.points=3
