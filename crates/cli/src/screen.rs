@@ -1,6 +1,6 @@
 //! Output to stdout and stderr that does not panic when the reader has closed the pipe.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 
 use crate::failure::Failure;
 
@@ -22,6 +22,20 @@ impl Screen {
                 ErrorKind::BrokenPipe => Failure::StdoutClosed,
                 _ => Failure::Output(cause),
             })
+    }
+
+    /// Asks on stderr and reads the answer; `None` if stdin is no terminal.
+    #[must_use]
+    pub fn ask(question: &str) -> Option<String> {
+        if !io::stdin().is_terminal() {
+            return None;
+        }
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "{question} ");
+        let _ = stderr.flush();
+        let mut answer = String::new();
+        let read = io::stdin().lock().read_line(&mut answer);
+        Some(read.map_or_else(|_| String::new(), |_| answer.trim().to_owned()))
     }
 
     /// Prints a line to stderr. Errors are ignored, because there is no other place to report them.

@@ -4,7 +4,6 @@
 //! replayed again with the rules or the definition. The swap writes them to the journal: see [`super::rules`] and
 //! [`super::event`].
 
-use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 use std::slice;
 
@@ -161,19 +160,13 @@ fn confirm(args: &RecountArgs) -> Result<(), Failure> {
         }
         None => format!("This replaces the points of {prefix} for good."),
     };
-    let refused =
-        || Failure::Usage("nothing was changed: use --yes to apply without asking".to_owned());
-    if !io::stdin().is_terminal() {
-        return Err(refused());
-    }
-    let mut stderr = io::stderr().lock();
-    let _ = write!(stderr, "{warning} Type the prefix to continue: ");
-    let _ = stderr.flush();
-    let mut answer = String::new();
-    let read = io::stdin().lock().read_line(&mut answer);
-    match read.is_ok() && answer.trim() == prefix {
+    let answer = Screen::ask(&format!("{warning} Type the prefix to continue:"));
+    match answer.as_ref() == Some(prefix) {
         true => Ok(()),
-        false => Err(refused()),
+        false => {
+            let message = "nothing was changed: use --yes to apply without asking";
+            Err(Failure::Usage(message.to_owned()))
+        }
     }
 }
 

@@ -17,11 +17,6 @@
 -- `scripts` maps names to functions of KEYS and ARGV with the text of the service's scripts. The
 -- second element of their reply lists the data they request; that of a counting script is a text if it requests data.
 
-scripts.run = function(keys, args)
-  redis.call(args[1], keys[1], unpack(args, 2))
-  return { '', {} }
-end
-
 local owner, position, rules = unpack(redis.call('HMGET', KEYS[1], 'owner', 'entry', 'rules'))
 if owner ~= ARGV[1] then
   return { false, 0 }
@@ -39,13 +34,6 @@ local function failure(outcomes)
 end
 
 local key, cursor, applied = 2, 2, 0
-local function take(from, after, count)
-  local taken = {}
-  for i = 1, count do
-    taken[i] = from[after + i]
-  end
-  return taken
-end
 
 -- Allows the next run to continue.
 local function complete()

@@ -24,7 +24,7 @@ use super::session::Session;
 use super::settings::Settings;
 use super::source::{Source, read_page};
 use super::state::{OwnedShard, Shard, State, lost_ownership};
-use super::store::script;
+use super::store::{functions, script};
 use crate::count::count;
 use crate::failure::Failure;
 use crate::printable::printable;
@@ -43,7 +43,7 @@ const LIVE_REPLAYS: u32 = 3;
 static REPLAY: LazyLock<Script> = LazyLock::new(|| {
     let mut text = include_str!("dated.lua").to_owned();
     text.push_str("local scripts = {}\n");
-    for (name, script) in [
+    text.push_str(&functions(&[
         ("adjust", &ADJUST),
         ("count", &COUNT),
         ("receive", &RECEIVE),
@@ -54,12 +54,7 @@ static REPLAY: LazyLock<Script> = LazyLock::new(|| {
         ("profiles", &PROFILES),
         ("erase", &ERASE),
         ("settle", &SETTLE),
-    ] {
-        let body = script.text();
-        text.push_str(&format!(
-            "scripts.{name} = function(KEYS, ARGV)\n{body}\nend\n"
-        ));
-    }
+    ]));
     text.push_str(include_str!("replay.lua"));
     script(text.leak())
 });

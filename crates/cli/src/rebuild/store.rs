@@ -87,6 +87,20 @@ impl Transport for RetryingTransport {
     }
 }
 
+/// Returns the text of scripts of the service as functions of KEYS and ARGV in the table `scripts`, and what their callers
+/// share.
+#[must_use]
+pub fn functions(scripts: &[(&str, &Script)]) -> String {
+    let mut text = String::new();
+    for (name, script) in scripts {
+        let body = script.text();
+        text.push_str(&format!(
+            "scripts.{name} = function(KEYS, ARGV)\n{body}\nend\n"
+        ));
+    }
+    text + include_str!("calls.lua")
+}
+
 /// Returns a script without flags, for a `static`.
 #[must_use]
 pub fn script(text: &'static str) -> Script {

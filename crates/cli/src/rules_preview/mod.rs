@@ -17,7 +17,7 @@ pub mod window;
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
 use activity_rank_core::board::BoardKind;
@@ -229,18 +229,12 @@ fn confirm(args: &PreviewArgs, entries: u64) -> Result<(), Failure> {
         Screen::print_error(&cost);
         return Ok(());
     }
-    let refused = || Failure::Usage(format!("{cost} Use --yes to continue without asking."));
-    if !io::stdin().is_terminal() {
-        return Err(refused());
-    }
-    let mut stderr = io::stderr().lock();
-    let _ = write!(stderr, "{cost} Continue? [y/N] ");
-    let _ = stderr.flush();
-    let mut answer = String::new();
-    let read = io::stdin().lock().read_line(&mut answer);
-    match read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
-        true => Ok(()),
-        false => Err(Failure::Usage("nothing was read".to_owned())),
+    match Screen::ask(&format!("{cost} Continue? [y/N]")) {
+        Some(answer) if ["y", "yes"].contains(&answer.to_lowercase().as_str()) => Ok(()),
+        Some(_) => Err(Failure::Usage("nothing was read".to_owned())),
+        None => Err(Failure::Usage(format!(
+            "{cost} Use --yes to continue without asking."
+        ))),
     }
 }
 

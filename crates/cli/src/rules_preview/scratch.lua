@@ -19,19 +19,6 @@ local UNUSED = {
   skipped = true, reason = true, gave = true, account = true,
 }
 
-scripts.run = function(keys, args)
-  redis.call(args[1], keys[1], unpack(args, 2))
-  return { '', {} }
-end
-
-local function take(from, after, count)
-  local taken = {}
-  for i = 1, count do
-    taken[i] = from[after + i]
-  end
-  return taken
-end
-
 -- Returns the receipts of the added entries, each a key, an id, then names and values.
 local function receipts()
   local all = {}

@@ -22,7 +22,7 @@ use serde_json::Value;
 use super::window::{Group, StateChange, Window};
 use crate::failure::Failure;
 use crate::printable::printable;
-use crate::rebuild::store::{Cursor, Store, script};
+use crate::rebuild::store::{Cursor, Store, functions, script};
 
 /// The schema fingerprint of the scratch keys, which no service reads.
 const FINGERPRINT: &str = "preview";
@@ -54,16 +54,11 @@ static SCRATCH: LazyLock<Script> = LazyLock::new(|| {
           end,\n\
         }, { __index = service })\n"
         .to_owned();
-    for (name, script) in [
+    text.push_str(&functions(&[
         ("count", &COUNT),
         ("receive", &RECEIVE),
         ("account", &ACCOUNT),
-    ] {
-        let body = script.text();
-        text.push_str(&format!(
-            "scripts.{name} = function(KEYS, ARGV)\n{body}\nend\n"
-        ));
-    }
+    ]));
     text.push_str(include_str!("scratch.lua"));
     script(text.leak())
 });
