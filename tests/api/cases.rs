@@ -508,6 +508,13 @@ async fn account_has_no_exclusions() {
     let answer = app.put(&path, &excluded(&from, Value::Null)).await;
     let detail = "One of them is an account of another member.";
     answer.assert(409, problem("account-conflict", detail));
+    // Nothing has changed for the other one.
+    let log = app.read("/v1/moderation").await;
+    let entries = log["entries"].as_array().unwrap().iter();
+    let excluded = entries.filter(|entry| entry["action"] == "exclude");
+    let users: Vec<&Value> = excluded.map(|entry| &entry["user"]["id"]).collect();
+    assert_eq!(users, ["b", "a"], "{log}");
+    assert_eq!(app.read(&path).await["state"], "open");
 }
 
 #[tokio::test]

@@ -13,6 +13,12 @@ use activity_rank_core::actor::Actor;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 
+/// The most exclusions of a member, as `account.lua` has it.
+const MAX_EXCLUSIONS: usize = 100;
+
+const TOO_MANY: &str = "A member has at most 100 exclusions.";
+const NOT_A_MEMBER: &str = "One of them is an account of another member.";
+
 /// A half of a change: the verb, the user whose flags change, and the other one.
 type Half<'a> = (&'static str, &'a str, &'a str);
 
@@ -39,21 +45,27 @@ pub async fn read_members(
     deployment: &Deployment,
     users: &[&str],
 ) -> Result<Vec<Option<String>>, Error> {
+    let accounts = read_all(deployment, users).await?;
+    let member = |accounts: &Accounts| accounts.member().map(|(_, member)| member.to_owned());
+    Ok(accounts.iter().map(member).collect())
+}
+
+/// Returns the accounts of users, in their order.
+async fn read_all(deployment: &Deployment, users: &[&str]) -> Result<Vec<Accounts>, Error> {
     let read = |keys: &Keys, users: &[&str]| {
         let fields = users.iter().map(|user| Keys::flags_field(user));
         vec![Command::new("HMGET").arg(&keys.users()).args(fields)]
     };
-    let mut members = Vec::new();
+    let mut accounts = Vec::new();
     for flags in deployment.read_values(users, &read).await? {
         let flags = flags
             .first()
             .map(Reply::optional_text)
             .transpose()?
             .flatten();
-        let found = Accounts::from_flags(flags.unwrap_or_default());
-        members.push(found.member().map(|(_, member)| member.to_owned()));
+        accounts.push(Accounts::from_flags(flags.unwrap_or_default()));
     }
-    Ok(members)
+    Ok(accounts)
 }
 
 /// Makes a user an account of a member. Returns the accounts of the user, as it is one now.
@@ -150,34 +162,34 @@ pub async fn exclude(
     now: Instant,
 ) -> Result<(), Error> {
     deployment.claim().await?;
+    let found = read_all(deployment, exclusion.members).await?;
+    for accounts in found.iter().filter(|_| exclusion.span.is_some()) {
+        let others = accounts.exclusions().filter(|known| {
+            let case = known.rsplit('/').next();
+            case != Some(exclusion.case)
+        });
+        refuse(accounts.member().is_some(), NOT_A_MEMBER)?;
+        let count = others.count() + exclusion.members.len() - 1;
+        refuse(count > MAX_EXCLUSIONS, TOO_MANY)?;
+    }
+    let is_public = if exclusion.is_public { "1" } else { "" };
     for member in exclusion.members {
         let others = exclusion.of(member);
-        let shard = deployment.config.shard_of(member);
-        let call = Command::script(&ACCOUNT, &account_keys(&deployment.keys(shard)))
-            .arg(&deployment.fingerprint(shard))
-            .number(now.0)
-            .arg(deployment.config.bound.journal_flag())
-            .arg(Actor::stored(actor))
-            .args(["exclude", member, &others, exclusion.case, exclusion.reason])
-            .arg(if exclusion.is_public { "1" } else { "" });
-        let reply = deployment.run_script(call).await?;
-        let accounts = Accounts::new(reply.at(2)?.text()?);
-        if accounts.member().is_none() {
-            deployment.set_accounts(member, accounts);
-        }
-        match reply.at(3)?.text()? {
-            "full" => {
-                let detail = "A member has at most 100 exclusions.";
-                return Err(Error::AccountConflict(detail));
-            }
-            "account" => {
-                let detail = "One of them is an account of another member.";
-                return Err(Error::AccountConflict(detail));
-            }
-            _ => {}
-        }
+        let (case, reason) = (exclusion.case, exclusion.reason);
+        let args = ["exclude", member, &others, case, reason, is_public];
+        let (_, result) = run(deployment, &args, actor, now).await?;
+        // They may have changed since they were read.
+        refuse(result == "account", NOT_A_MEMBER)?;
+        refuse(result == "full", TOO_MANY)?;
     }
     Ok(())
+}
+
+fn refuse(is_refused: bool, detail: &'static str) -> Result<(), Error> {
+    match is_refused {
+        true => Err(Error::AccountConflict(detail)),
+        false => Ok(()),
+    }
 }
 
 /// Returns the keys of the script.
@@ -204,19 +216,10 @@ async fn change(
     let (mut number, mut conflict, mut was_added) = (String::new(), None, false);
     let (mut accounts, mut was_account) = (Accounts::default(), false);
     while let Some((verb, user, other)) = halves.pop() {
-        let shard = deployment.config.shard_of(user);
-        let call = Command::script(&ACCOUNT, &account_keys(&deployment.keys(shard)))
-            .arg(&deployment.fingerprint(shard))
-            .number(now.0)
-            .arg(deployment.config.bound.journal_flag())
-            .arg(Actor::stored(actor))
-            .args([verb, user, other, number.as_str()]);
-        let reply = deployment.run_script(call).await?;
-        accounts = Accounts::new(reply.at(2)?.text()?);
-        if accounts.member().is_none() {
-            deployment.set_accounts(user, accounts.clone());
-        }
-        let detail = match reply.at(3)?.text()? {
+        let args = [verb, user, other, number.as_str()];
+        let (changed, result) = run(deployment, &args, actor, now).await?;
+        accounts = changed;
+        let detail = match result.as_str() {
             "added" => {
                 was_added = true;
                 ""
@@ -244,6 +247,30 @@ async fn change(
     conflict.map_or(Ok((accounts, was_account)), |detail| {
         Err(Error::AccountConflict(detail))
     })
+}
+
+/// Runs the script with these arguments after the actor: verb and user, then others. Returns the accounts of the user, and the
+/// result.
+async fn run(
+    deployment: &Deployment,
+    args: &[&str],
+    actor: Option<&Actor>,
+    now: Instant,
+) -> Result<(Accounts, String), Error> {
+    let user = args.get(1).copied().unwrap_or_default();
+    let shard = deployment.config.shard_of(user);
+    let call = Command::script(&ACCOUNT, &account_keys(&deployment.keys(shard)))
+        .arg(&deployment.fingerprint(shard))
+        .number(now.0)
+        .arg(deployment.config.bound.journal_flag())
+        .arg(Actor::stored(actor))
+        .args(args.iter().copied());
+    let reply = deployment.run_script(call).await?;
+    let accounts = Accounts::new(reply.at(2)?.text()?);
+    if accounts.member().is_none() {
+        deployment.set_accounts(user, accounts.clone());
+    }
+    Ok((accounts, reply.at(3)?.text()?.to_owned()))
 }
 
 /// Checks that a user is not an account of another member, by the text of their accounts.
