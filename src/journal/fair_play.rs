@@ -199,13 +199,13 @@ pub async fn add(
         ROWS.into(),
         (now.0 - delay).into(),
     ];
-    let mut of_gifts = values.clone();
-    of_gifts.extend([
+    let mut gift_values = values.clone();
+    gift_values.extend([
         (day_of(now) - i64::from(KEPT_DAYS)).into(),
         (i64::from(thresholds.burst_seconds) * 1000).into(),
     ]);
     let statements = [
-        Statement::new(&gifts, of_gifts),
+        Statement::new(&gifts, gift_values),
         Statement::new(&position, values),
     ];
     let results = journal.run(&statements).await?;

@@ -64,10 +64,10 @@ async fn exchange(app: &MiniflareApp, authors: &[&str], posts: std::ops::Range<u
 /// Fills a community in which three members like each other's posts, six each.
 async fn start_with_ring(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> MiniflareApp {
     let app = start(configure);
-    let others = ["p", "q", "r", "s", "t", "u", "v", "w", "x", "y"];
-    register(&app, &others, 1).await;
+    let community = ["p", "q", "r", "s", "t", "u", "v", "w", "x", "y"];
+    register(&app, &community, 1).await;
     register(&app, &["a", "b", "c"], 9).await;
-    exchange(&app, &others, 0..1).await;
+    exchange(&app, &community, 0..1).await;
     exchange(&app, &["a", "b", "c"], 0..6).await;
     app.miniflare.minute().await;
     app
@@ -135,9 +135,9 @@ async fn ring_is_one_case_until_dismissed() {
     );
 
     let losses = details["losses"].as_array().unwrap();
-    let of = |user: &str| {
-        let of_user = |loss: &&Value| loss["user"]["id"] == user;
-        losses.iter().filter(of_user).cloned().collect::<Vec<_>>()
+    let losses_of = |user: &str| {
+        let is_user = |loss: &&Value| loss["user"]["id"] == user;
+        losses.iter().filter(is_user).cloned().collect::<Vec<_>>()
     };
     // Each has liked 12 posts, and has received as many likes; others have 18 points or fewer.
     let on = |board: &str, kind: &str, before: u32| json!({"board": board, "kind": kind, "user": {"id": "a"}, "score": [before, 0], "rank": [1, null]});
@@ -145,7 +145,7 @@ async fn ring_is_one_case_until_dismissed() {
         .map(|board| on(board, "members", 24))
         .to_vec();
     expected.push(on("all", "authors", 24));
-    assert_eq!(of("a"), expected);
+    assert_eq!(losses_of("a"), expected);
 
     let key = app.with_key("moderation-key");
     let decision = json!({"state": "dismissed", "reason": "A team"});

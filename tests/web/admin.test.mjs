@@ -73,7 +73,7 @@ let ring
 const ringCase = () => (ring ??= makeRing())
 
 async function makeRing() {
-  const others = Array.from({ length: 10 }, (_, index) => `other-${index}`)
+  const authors = Array.from({ length: 10 }, (_, index) => `other-${index}`)
   const members = ['ann', 'ben', 'cleo']
   const like = (user, author, post) => ({ user, action: 'like', target: `${author}-${post}` })
   const likes = (group, posts) =>
@@ -90,10 +90,10 @@ async function makeRing() {
     }))
   await app.request('PUT', '/v1/users', [{ id: 'ann', name: 'Ann' }])
   await app.request('PUT', '/v1/targets', [
-    ...others.flatMap((author) => posts(author, 1)),
+    ...authors.flatMap((author) => posts(author, 1)),
     ...members.flatMap((author) => posts(author, 6)),
   ])
-  await app.count([...likes(others, 1), ...likes(members, 6)])
+  await app.count([...likes(authors, 1), ...likes(members, 6)])
   await app.runCron('* * * * *')
   await app.request('POST', SEARCH_PATH)
   const { cases } = await app.request('GET', '/v1/cases')

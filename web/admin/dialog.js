@@ -25,15 +25,17 @@ export const reasonField = ({ texts }, hint = texts.reason_hint) => ({
   pointer: '/reason',
 })
 
-/** @returns {Field} */
-export const readerField = (/** @type {Context} */ { texts }) => ({
+/**
+ * Asks who may read the reason: moderators alone, or a wider circle, which is the member unless it is given.
+ * @param {Context} context
+ * @param {[value: string, label: string]} [circle]
+ * @returns {Field}
+ */
+export const readerField = ({ texts }, circle = ['member', texts.adjust.member]) => ({
   name: 'reader',
   label: texts.adjust.reader,
   type: 'select',
-  options: [
-    ['', texts.adjust.moderators],
-    ['member', texts.adjust.member],
-  ],
+  options: [['', texts.adjust.moderators], circle],
   pointer: '/public_reason',
 })
 

@@ -5,7 +5,7 @@
 
 import { make } from '../page/dom.js'
 import { ApiError, path } from './api.js'
-import { openForm, reasonField } from './dialog.js'
+import { openForm, readerField, reasonField } from './dialog.js'
 import { badge, button, card, deploymentTime, feed, heading, note, paged, table, time, wide } from './parts.js'
 import { instantOf } from './zone.js'
 
@@ -128,7 +128,7 @@ async function publish(context, rules, timezone) {
         ...{ type: 'datetime-local', step: 'any', pointer: '/from' },
       },
       reasonField(context, ''),
-      readerField(context),
+      readerField(context, ['all', texts.rules.everyone]),
     ],
     submit: words.check,
     send: async ({ from, reason, reader, ...values }) => {
@@ -188,18 +188,6 @@ const fieldsOf = ({ texts, format }, action, rule) =>
     }
   })
 
-/** @returns {Field} */
-const readerField = (/** @type {Context} */ { texts }) => ({
-  name: 'reader',
-  label: texts.adjust.reader,
-  type: 'select',
-  options: [
-    ['', texts.adjust.moderators],
-    ['all', texts.rules.everyone],
-  ],
-  pointer: '/public_reason',
-})
-
 /**
  * Returns the changes that the fields of a form have. An empty one changes nothing, and `null` removes a limit.
  * @param {Record<string, Rule>} rules
@@ -239,7 +227,7 @@ function takeBackButton(context, { version, changes }) {
         make('ul', { className: 'changes' }, ...changes.map((change) => make('li', {}, changeOf(context, change)))),
         make('p', {}, words.take_back_hint),
       ],
-      fields: [reasonField(context, ''), readerField(context)],
+      fields: [reasonField(context, ''), readerField(context, ['all', texts.rules.everyone])],
       submit: words.take_back,
       send: ({ reason, reader }) => {
         const query = new URLSearchParams({ reason, public_reason: String(reader === 'all') })

@@ -136,15 +136,15 @@ pub struct Exclusion<'a> {
 
 impl Exclusion<'_> {
     /// Returns the exclusions of one of the members, as the script reads them.
-    fn of(&self, member: &str) -> String {
+    fn words(&self, member: &str) -> String {
         let Some((from, until)) = self.span else {
             return String::new();
         };
         let until = until.map(|until| until.0.to_string());
         let span = format!("/{}/{}", from.0, until.unwrap_or_default());
-        let others = self.members.iter().filter(|other| **other != member);
-        let others: Vec<String> = others.map(|other| format!("{other}{span}")).collect();
-        others.join(" ")
+        let receivers = self.members.iter().filter(|other| **other != member);
+        let words: Vec<String> = receivers.map(|other| format!("{other}{span}")).collect();
+        words.join(" ")
     }
 }
 
@@ -164,19 +164,19 @@ pub async fn exclude(
     deployment.claim().await?;
     let found = read_all(deployment, exclusion.members).await?;
     for accounts in found.iter().filter(|_| exclusion.span.is_some()) {
-        let others = accounts.exclusions().filter(|known| {
+        let kept = accounts.exclusions().filter(|known| {
             let case = known.rsplit('/').next();
             case != Some(exclusion.case)
         });
         refuse(accounts.member().is_some(), NOT_A_MEMBER)?;
-        let count = others.count() + exclusion.members.len() - 1;
+        let count = kept.count() + exclusion.members.len() - 1;
         refuse(count > MAX_EXCLUSIONS, TOO_MANY)?;
     }
     let is_public = if exclusion.is_public { "1" } else { "" };
     for member in exclusion.members {
-        let others = exclusion.of(member);
+        let words = exclusion.words(member);
         let (case, reason) = (exclusion.case, exclusion.reason);
-        let args = ["exclude", member, &others, case, reason, is_public];
+        let args = ["exclude", member, &words, case, reason, is_public];
         let (_, result) = run(deployment, &args, actor, now).await?;
         // They may have changed since they were read.
         refuse(result == "account", NOT_A_MEMBER)?;
@@ -249,7 +249,7 @@ async fn change(
     })
 }
 
-/// Runs the script with these arguments after the actor: verb and user, then others. Returns the accounts of the user, and the
+/// Runs the script with these arguments after the actor: verb and user, then the rest. Returns the accounts of the user, and the
 /// result.
 async fn run(
     deployment: &Deployment,

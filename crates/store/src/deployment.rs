@@ -142,7 +142,7 @@ impl Deployment {
     /// Remembers the definitions of events of a shard.
     pub(crate) fn set_definitions(&self, shard: u32, text: &str) {
         let definitions = Definitions::new(text);
-        let rules = Rc::new(Timeline::of_lines(definitions.rules()));
+        let rules = Rc::new(Timeline::parse(definitions.rules()));
         self.with_known(shard, |known| {
             (known.definitions, known.rules) = (definitions, rules);
         });

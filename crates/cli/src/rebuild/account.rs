@@ -50,11 +50,11 @@ pub struct Exclusions(HashMap<String, Vec<String>>);
 impl Exclusions {
     /// Replaces the exclusions of a case. Returns all of the member, in the order of the store.
     pub fn set(&mut self, member: &str, case: &str, excluded: &str) -> &[String] {
-        let of_member = self.0.entry(member.to_owned()).or_default();
-        let is_of_case = |exclusion: &str| exclusion.rsplit('/').next() == Some(case);
-        of_member.retain(|exclusion| !is_of_case(exclusion));
-        of_member.extend(excluded.split_whitespace().map(str::to_owned));
-        of_member
+        let exclusions = self.0.entry(member.to_owned()).or_default();
+        let has_case = |exclusion: &str| exclusion.rsplit('/').next() == Some(case);
+        exclusions.retain(|exclusion| !has_case(exclusion));
+        exclusions.extend(excluded.split_whitespace().map(str::to_owned));
+        exclusions
     }
 
     /// Forgets a member.
@@ -65,8 +65,8 @@ impl Exclusions {
     /// Returns whether activity of a member for another one, with this hash, does not count at an instant.
     #[must_use]
     pub fn contain(&self, member: &str, other: &str, at: Instant) -> bool {
-        let of_member = self.0.get(member).map_or(&[][..], Vec::as_slice);
-        of_member.iter().any(|exclusion| {
+        let exclusions = self.0.get(member).map_or(&[][..], Vec::as_slice);
+        exclusions.iter().any(|exclusion| {
             let mut parts = exclusion.split('/');
             let is_other = parts.next() == Some(other);
             let mut instant = || parts.next().unwrap_or_default().parse::<i64>().ok();

@@ -186,10 +186,10 @@ async fn compare_with_service(shards: u32) -> TestResult {
         None => (4, 80),
     };
     let changes: Vec<Value> = (0..count).map(|_| changes(&mut random)).collect();
-    let others = changes.iter();
-    let others = others.map(|changes| start(shards, &changed(&rules(), changes)));
-    let others: Vec<JournalApp> = others.collect();
-    let all = || [&in_force].into_iter().chain(&others);
+    let services = changes.iter();
+    let services = services.map(|changes| start(shards, &changed(&rules(), changes)));
+    let services: Vec<JournalApp> = services.collect();
+    let all = || [&in_force].into_iter().chain(&services);
     // With several shards, whether an unknown user receives depends on the requests: the journal does not have them.
     let known = if shards == 1 { USERS / 2 } else { USERS + 2 };
     for number in 0..known {
@@ -212,7 +212,7 @@ async fn compare_with_service(shards: u32) -> TestResult {
     let folder = tempfile::tempdir()?;
     let (file, outcomes) = (folder.path().join("rules.json"), folder.path().join("out"));
     let [file_name, outcomes_name] = [&file, &outcomes].map(|path| path.to_string_lossy());
-    for (changes, other) in changes.iter().zip(&others) {
+    for (changes, other) in changes.iter().zip(&services) {
         fs::write(&file, changes.to_string())?;
         let args = [
             "rules",

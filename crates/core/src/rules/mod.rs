@@ -246,7 +246,7 @@ impl Timeline {
 
     /// Returns the timeline of the versions among the lines of definitions.
     #[must_use]
-    pub fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
+    pub fn parse<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
         Self::new(lines.filter_map(Version::parse))
     }
 

@@ -16,7 +16,7 @@ const RULE: Rule = Rule {
 };
 
 fn timeline(lines: &[&str]) -> Timeline {
-    Timeline::of_lines(lines.iter().copied())
+    Timeline::parse(lines.iter().copied())
 }
 
 /// Returns points and daily cap of `like` at an instant.

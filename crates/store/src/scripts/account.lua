@@ -46,18 +46,18 @@ for number, account in string.gmatch(before, ' (%d+)=(%S+)') do
 end
 
 -- Exclusions of other cases, and of the case.
-local excluded, of_case = {}, {}
+local excluded, added = {}, {}
 for exclusion in string.gmatch(before, ' (%x+/%S+)') do
   if verb ~= 'exclude' or string.match(exclusion, '[^/]+$') ~= given then
     excluded[#excluded + 1] = ' ' .. exclusion
   end
 end
 if verb == 'exclude' then
-  for one in string.gmatch(string.match(other, '^=(.*)') or '', '%S+') do
-    of_case[#of_case + 1] = ' ' .. one
+  for exclusion in string.gmatch(string.match(other, '^=(.*)') or '', '%S+') do
+    added[#added + 1] = ' ' .. exclusion
   end
-  for one, span in string.gmatch(string.match(other, '^[^=].*') or '', '([^%s/]+)(/%S+)') do
-    of_case[#of_case + 1] = ' ' .. string.sub(redis.sha1hex(one), 1, 12) .. span .. '/' .. given
+  for receiver, span in string.gmatch(string.match(other, '^[^=].*') or '', '([^%s/]+)(/%S+)') do
+    added[#added + 1] = ' ' .. string.sub(redis.sha1hex(receiver), 1, 12) .. span .. '/' .. given
   end
 end
 
@@ -84,10 +84,10 @@ local function change()
     last = math.max(last, number)
     listed[#listed + 1] = ' ' .. digits(number) .. '=' .. other
   end
-  if #excluded + #of_case > MOST_EXCLUSIONS then
+  if #excluded + #added > MOST_EXCLUSIONS then
     return nil, 'full'
   end
-  local text = table.concat(listed) .. table.concat(excluded) .. table.concat(of_case)
+  local text = table.concat(listed) .. table.concat(excluded) .. table.concat(added)
   return (last > 0 or text ~= '') and digits(last) .. text or ''
 end
 
@@ -102,14 +102,14 @@ if after and after ~= before then
       'actor', ARGV[4])
   elseif verb == 'exclude' then
     id = write_outbox(outbox, 'exclude', 'now', ARGV[2], 'user', user, 'case', given,
-      'excluded', string.sub(table.concat(of_case), 2), 'reason', audit.reason, 'actor', ARGV[4], 'public', ARGV[10])
+      'excluded', string.sub(table.concat(added), 2), 'reason', audit.reason, 'actor', ARGV[4], 'public', ARGV[10])
   end
   -- A store that refuses the flags loses the entry again.
   write_after(outbox, id, function()
     if verb == 'join' or verb == 'detach' then
       write_audit(audit, user, { verb })
     elseif verb == 'exclude' then
-      write_audit(audit, user, { #of_case > 0 and 'exclude' or 'include', 'case', given })
+      write_audit(audit, user, { #added > 0 and 'exclude' or 'include', 'case', given })
     end
     if verb ~= 'add' and verb ~= 'remove' then
       letters, subject = read_flags(user)
