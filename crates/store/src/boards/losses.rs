@@ -57,22 +57,17 @@ pub async fn read_losses<'a>(
     let counts = deployment.run_commands(counts).await?;
     let shards = deployment.config.shards as usize;
     let mut above = counts.chunks(shards);
-    let mut rank = || -> Result<u64, StoreError> {
+    let mut rank = |has_rank: bool| -> Result<Option<u64>, StoreError> {
         let counts = above.next().unwrap_or_default().iter();
         let counts: Result<Vec<u64>, StoreError> = counts.map(Reply::unsigned).collect();
-        Ok(counts?.iter().sum::<u64>() + 1)
+        let rank = counts?.iter().sum::<u64>() + 1;
+        Ok(has_rank.then_some(rank))
     };
     let decimals = layout.decimals;
     let losses = losses.into_iter().map(|(taken, scores, is_visible)| {
-        let ranks = [rank()?, rank()?];
-        let [before, after] = [0, 1].map(|index: usize| {
-            let has_points = scores.get(index).is_some_and(|steps| *steps > 0);
-            ranks
-                .get(index)
-                .copied()
-                .filter(|_| has_points && is_visible)
-        });
-        Ok(Loss::new(taken, scores, [before, after], decimals))
+        let [before, after] = scores.map(|steps| is_visible && steps > 0);
+        let ranks = [rank(before)?, rank(after)?];
+        Ok(Loss::new(taken, scores, ranks, decimals))
     });
     losses.collect()
 }

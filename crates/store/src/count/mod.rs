@@ -237,21 +237,8 @@ async fn register(
 ) -> Result<(Registrations, Vec<Command>), Error> {
     let config = &deployment.config;
     let has_shards = config.shards > 1;
-    let (mut ids, mut users, mut named) = (Vec::new(), Vec::new(), Vec::new());
-    for (activity, rule) in activities.iter().filter(|(activity, _)| !activity.undo) {
-        match plan::receiver(config, activity, *rule) {
-            Receiver::Target { id, .. } => {
-                if let Some(author) = plan::author_of(config, activity) {
-                    named.push((id.clone(), author, activity.at));
-                }
-                ids.push(id);
-            }
-            Receiver::User { id, .. } => {
-                users.push((id, deployment.calendar.date_at(activity.at)));
-            }
-            Receiver::None | Receiver::Recorded(_) => {}
-        }
-    }
+    let activities = activities.iter().copied();
+    let possible = PossibleReceivers::of(deployment, activities.filter(|(given, _)| !given.undo));
     let registered = |(id, author, at)| Registration {
         id,
         author: Some(author),
@@ -259,54 +246,79 @@ async fn register(
         at,
         is_author_erased: false,
     };
-    let all = named
-        .iter()
-        .map(|(id, author, at)| (id.as_str(), author.as_str(), *at));
+    let all = possible.named.iter();
+    let all = all.map(|(id, author, at)| (id.as_str(), author.as_str(), *at));
     let mut all: Vec<Registration<'_>> = all.map(registered).collect();
     if !has_shards {
         let (calls, _) = targets::register_calls(deployment, &all, now);
         return Ok((Registrations::default(), calls));
     }
-    ids.sort_unstable();
-    ids.dedup();
     if all.is_empty() {
-        let registrations = Box::pin(read_receivers(deployment, ids, users)).await?;
+        let registrations = Box::pin(possible.read(deployment)).await?;
         return Ok((registrations, Vec::new()));
     }
-    let is_named = |id: &String| named.iter().any(|(named, ..)| named == id);
-    let read = ids
-        .iter()
-        .filter(|id| !is_named(id))
-        .map(|id| Registration {
-            id,
-            author: None,
-            shown: String::new(),
-            at: now,
-            is_author_erased: false,
-        });
+    let is_named = |id: &String| possible.named.iter().any(|(named, ..)| named == id);
+    let targets = possible.targets.iter();
+    let read = targets.filter(|id| !is_named(id)).map(|id| Registration {
+        id,
+        author: None,
+        shown: String::new(),
+        at: now,
+        is_author_erased: false,
+    });
     all.extend(read);
     targets::find_erased_authors(deployment, &mut all, now).await?;
     let stored = targets::register(deployment, &all, now).await?;
     let names = all.iter().map(|registration| registration.id.to_owned());
     let registrations = Registrations {
         targets: names.zip(stored).collect(),
-        unknown: without_known(deployment, users).await?,
+        unknown: without_known(deployment, possible.users).await?,
     };
     Ok((registrations, Vec::new()))
 }
 
-/// Reads what is known of targets and of followed users, who may lie on any shard.
-async fn read_receivers(
-    deployment: &Deployment,
-    ids: Vec<String>,
+/// The targets and users who may receive points for activities.
+#[derive(Default)]
+struct PossibleReceivers {
+    targets: Vec<String>,
+    /// Followed users, and the day of the activity.
     users: Vec<(String, Date)>,
-) -> Result<Registrations, Error> {
-    let named: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let read = targets::read_registrations(deployment, &named).await?;
-    Ok(Registrations {
-        targets: ids.into_iter().zip(read).collect(),
-        unknown: without_known(deployment, users).await?,
-    })
+    /// Targets that an activity names with an author, and its instant.
+    named: Vec<(String, String, Instant)>,
+}
+
+impl PossibleReceivers {
+    fn of<'a>(deployment: &Deployment, activities: impl Iterator<Item = Ruled<'a>>) -> Self {
+        let (config, mut found) = (&deployment.config, Self::default());
+        for (activity, rule) in activities {
+            match plan::receiver(config, activity, rule) {
+                Receiver::Target { id, .. } => {
+                    if let Some(author) = plan::author_of(config, activity) {
+                        found.named.push((id.clone(), author, activity.at));
+                    }
+                    found.targets.push(id);
+                }
+                Receiver::User { id, .. } => {
+                    let date = deployment.calendar.date_at(activity.at);
+                    found.users.push((id, date));
+                }
+                Receiver::None | Receiver::Recorded(_) => {}
+            }
+        }
+        found.targets.sort_unstable();
+        found.targets.dedup();
+        found
+    }
+
+    /// Reads what is known of them: they may lie on any shard.
+    async fn read(self, deployment: &Deployment) -> Result<Registrations, Error> {
+        let named: Vec<&str> = self.targets.iter().map(String::as_str).collect();
+        let read = targets::read_registrations(deployment, &named).await?;
+        Ok(Registrations {
+            targets: self.targets.into_iter().zip(read).collect(),
+            unknown: without_known(deployment, self.users).await?,
+        })
+    }
 }
 
 /// Returns the users who have neither a profile nor points in the longest periods that contain the day.
@@ -453,17 +465,9 @@ async fn apply_versions(
         Some((*item, activity, rule))
     });
     let unread: Vec<(usize, &Activity, Rule)> = unread.collect();
-    let (mut ids, mut users) = (Vec::new(), Vec::new());
-    for (_, activity, rule) in &unread {
-        match plan::receiver(&deployment.config, activity, *rule) {
-            Receiver::Target { id, .. } => ids.push(id),
-            Receiver::User { id, .. } => {
-                users.push((id, deployment.calendar.date_at(activity.at)));
-            }
-            Receiver::None | Receiver::Recorded(_) => {}
-        }
-    }
-    let registrations = Box::pin(read_receivers(deployment, ids, users)).await?;
+    let activities = unread.iter().map(|(_, activity, rule)| (*activity, *rule));
+    let possible = PossibleReceivers::of(deployment, activities);
+    let registrations = Box::pin(possible.read(deployment)).await?;
     for plan in plans.iter_mut() {
         for (item, activity, rule) in &unread {
             plan.set_receiver(*item, activity, *rule, &registrations);
