@@ -32,6 +32,7 @@ mod storage;
 mod store_errors;
 mod ties;
 mod undo;
+mod versions;
 
 /// Returns a number from an environment variable.
 fn variable(name: &str, default: u64) -> u64 {

@@ -190,9 +190,6 @@ impl Model {
         }
         self.events.insert(id.to_owned(), event);
         self.boards.remove(&event_board(id));
-        for board in self.boards.values_mut() {
-            board.rebuild();
-        }
         if !board.changes.is_empty() {
             self.boards.insert(event_board(id), board);
         }
@@ -671,7 +668,8 @@ impl Model {
             erasures.insert(user.to_owned(), at);
         }
         for board in self.boards.values_mut() {
-            board.erase(user);
+            board.change(user);
+            board.scores.remove(user);
         }
         self.changes.retain(|change| change.user != user);
         self.active.retain(|key, _| key.0 != user);
@@ -816,14 +814,13 @@ pub fn board_key((period, id, group): &BoardId) -> String {
 /// Points, the number of their arrival on the user's shard, and the shard.
 type Score = (u64, u64, u32);
 
-/// A board. Each shard numbers its own changes; a score has the number of its arrival. `None` is a change that the
-/// journal does not have: of an erased user, or one that leaves the points.
+/// A board. Each shard numbers its own changes; a score has the number of its arrival.
 #[derive(Clone, Debug)]
 pub struct Board {
     /// A day of its period.
     pub date: Date,
     scores: BTreeMap<String, Score>,
-    changes: BTreeMap<u32, Vec<Option<String>>>,
+    changes: BTreeMap<u32, u64>,
 }
 
 impl Board {
@@ -857,40 +854,17 @@ impl Board {
         self.scores.remove(user);
         let shard = shard_of(user);
         let changes = self.changes.entry(shard).or_default();
-        changes.push(Some(user.to_owned()));
+        *changes += 1;
         if points > 0 {
-            let arrival = changes.len() as u64;
             self.scores
-                .insert(user.to_owned(), (points, arrival, shard));
-        }
-    }
-
-    /// Removes a user, which is a change.
-    fn erase(&mut self, user: &str) {
-        self.change(user);
-        self.scores.remove(user);
-        let changes = self.changes.values_mut().flatten();
-        for change in changes.filter(|change| change.as_deref() == Some(user)) {
-            *change = None;
+                .insert(user.to_owned(), (points, *changes, shard));
         }
     }
 
     /// Numbers a change of a user's row that leaves its score.
     fn change(&mut self, user: &str) {
         if self.scores.contains_key(user) {
-            let changes = self.changes.entry(shard_of(user)).or_default();
-            changes.push(None);
-        }
-    }
-
-    /// Numbers the changes again, as a rebuild from the journal does.
-    fn rebuild(&mut self) {
-        for (_, arrival, shard) in self.scores.values_mut() {
-            let before = &self.changes[shard][..*arrival as usize];
-            *arrival = before.iter().flatten().count() as u64;
-        }
-        for changes in self.changes.values_mut() {
-            changes.retain(Option::is_some);
+            *self.changes.entry(shard_of(user)).or_default() += 1;
         }
     }
 }
