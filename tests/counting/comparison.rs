@@ -826,7 +826,7 @@ fn set_sender(activity: &mut Value, sender: &dyn Fn(&str) -> String) {
     }
 }
 
-/// Orders users with equal points by shard. Those of one shard keep their order.
+/// Orders users with equal points by shard. Users of one shard keep their order.
 fn by_shard(ranking: &[Vec<(String, u64)>; 2]) -> [Vec<(String, u64)>; 2] {
     let mut ranking = ranking.clone();
     for users in &mut ranking {

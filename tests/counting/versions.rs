@@ -93,7 +93,7 @@ async fn two_workers_count_by_version_of_each_instant() {
     }
     let sum: usize = counted.values().sum();
     assert!(sum as u64 >= steps, "{counted:?}");
-    // All that began while they counted.
+    // Versions began while they counted.
     assert!(counted.len() > 4, "{counted:?}");
     println!("{sum} activities by {} versions", counted.len());
 }
