@@ -28,6 +28,8 @@ pub struct PointChange {
     pub at: InstantRange,
     /// The action.
     pub action: String,
+    /// The target; of an adjustment, its id.
+    pub target: String,
     /// The groups.
     pub groups: Vec<String>,
     /// The points that it gave, in smallest steps.

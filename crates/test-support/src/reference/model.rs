@@ -165,22 +165,35 @@ impl Model {
     /// Counts an event again by a definition. Returns whether no score exceeds the maximum.
     pub fn recount(&mut self, id: &str, event: Event) -> bool {
         let mut board = Board::new(self.calendar.date(event.from));
+        // An adjustment may take fewer points than then, and its undo returns only these.
+        let mut adjusted = BTreeMap::new();
         for change in &self.changes {
             let PointChange { user, at, .. } = change;
+            let before = board.points(user) as i64;
             let points = match &change.event {
-                Some(adjusted) => {
+                Some(of) => {
                     let begun = !at.is_before(InstantRange::exact(event.from));
-                    (adjusted == id && begun).then_some(change.points)
+                    if of != id || !begun {
+                        continue;
+                    }
+                    let record = (user, &change.target);
+                    match change.undo {
+                        false => {
+                            let given = change.points.max(-before);
+                            adjusted.insert(record, given);
+                            given
+                        }
+                        true => -adjusted.remove(&record).unwrap_or_default(),
+                    }
                 }
                 None => {
                     let given = change.points.unsigned_abs();
                     let points = event.points(*at, &change.action, &change.groups, given);
-                    points.map(|points| points as i64)
+                    let Some(points) = points else { continue };
+                    let sign = if change.undo { -1 } else { 1 };
+                    sign * points as i64
                 }
             };
-            let Some(points) = points else { continue };
-            let before = board.points(user) as i64;
-            let points = if change.undo { -points } else { points };
             if points > 0 || points < 0 && before > 0 {
                 board.set(user, (before + points).max(0) as u64);
             }
@@ -438,6 +451,7 @@ impl Model {
             user: user.clone(),
             at,
             action: activity.action.clone(),
+            target: activity.target.clone(),
             groups: activity.groups.clone(),
             points: rule.points as i64,
             event: None,
@@ -497,6 +511,7 @@ impl Model {
             user: user.clone(),
             at: counted_at,
             action: activity.action.clone(),
+            target: activity.target.clone(),
             groups: groups.clone(),
             points: record.amounts[0],
             event: record.event.clone(),
@@ -618,6 +633,7 @@ impl Model {
                 user: user.clone(),
                 at,
                 action: adjustment.action.clone(),
+                target: adjustment.target.clone(),
                 groups: Vec::new(),
                 points: amounts[0],
                 event: Some(event.to_owned()),
