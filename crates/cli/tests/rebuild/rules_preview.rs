@@ -1,15 +1,16 @@
-//! `rules preview`, compared with services that had the changed rules from the beginning.
+//! `rules preview`, compared with services on which the changed rules were published.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 use std::sync::mpsc::channel;
 
+use jiff::{Timestamp, ToSpan};
 use redis::Commands;
-use test_support::{Fault, Forwarder, Value, json, shards, until};
+use test_support::{Fault, Forwarder, Value, WorkerBuilder, json, shards, until};
 
 use crate::TestResult;
-use crate::app::noon;
+use crate::app::{builder, noon};
 use crate::cli::{command_at, run};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
@@ -29,15 +30,33 @@ fn rules() -> Value {
     })
 }
 
-fn start(shards: u32, rules: &Value) -> JournalApp {
-    JournalApp::start(|worker| {
-        worker
-            .var("CONTENT_PERIODS", "week,all")
-            .json("SHARDS", json!(shards))
-            .json("RULES", rules.clone())
-            .json("JOURNAL_REFUSED", json!(true))
-            .var("BOARD_MAX_AGE", "0")
-    })
+/// Milliseconds by which the clock of the Worker that publishes rules is behind: they hold for all activity of a test.
+const LAG: i64 = 20 * 86_400_000;
+
+fn configure(worker: WorkerBuilder, shards: u32) -> WorkerBuilder {
+    worker
+        .var("CONTENT_PERIODS", "week,all")
+        .json("SHARDS", json!(shards))
+        .json("RULES", rules())
+        .json("JOURNAL_REFUSED", json!(true))
+        .var("BOARD_MAX_AGE", "0")
+}
+
+fn start(shards: u32) -> JournalApp {
+    JournalApp::start(|worker| configure(worker, shards))
+}
+
+/// Starts a service on which changes of the rules were published.
+async fn start_published(shards: u32, changes: &Value) -> JournalApp {
+    let app = start(shards);
+    let publisher = configure(builder(), shards).without("JOURNAL_REFUSED");
+    let publisher = publisher.var("PREFIX", &app.endpoint.prefix);
+    let publisher = publisher.store(&app.endpoint.store).ahead(-LAG).start();
+    let from = Timestamp::now() - LAG.milliseconds() + 1.hours();
+    let body = json!({"from": from.to_string(), "rules": changes, "reason": "A test"});
+    let response = publisher.api().post("/v1/rules", &body).await;
+    response.assert_status(200);
+    app
 }
 
 /// Returns random changes of points and limits.
@@ -60,17 +79,6 @@ fn changes(random: &mut Random) -> Value {
         changes[action] = fields;
     }
     changes
-}
-
-/// Returns rules with changes.
-fn changed(rules: &Value, changes: &Value) -> Value {
-    let mut rules = rules.clone();
-    for (action, fields) in changes.as_object().into_iter().flatten() {
-        for (name, value) in fields.as_object().into_iter().flatten() {
-            rules[action][name] = value.clone();
-        }
-    }
-    rules
 }
 
 fn activity(random: &mut Random) -> Value {
@@ -175,20 +183,21 @@ fn points(board: &Value, before: bool) -> BTreeMap<String, f64> {
     points.filter(|(_, points)| *points > 0.0).collect()
 }
 
-/// Services with the rules in force and with changed rules get the same activity. The preview of each change decides every
-/// activity as the service with these rules did, and the boards of authors agree.
+/// Services with the rules in force and with published changes get the same activity. The preview of each change decides
+/// every activity as the service on which it was published did, and the boards of authors agree.
 async fn compare_with_service(shards: u32) -> TestResult {
     let mut random = Random::new(u64::from(shards));
-    let in_force = start(shards, &rules());
+    let in_force = start(shards);
     // Each change has a service of its own.
     let (count, requests) = match std::env::var_os("SHORT") {
         Some(_) => (2, 40),
-        None => (4, 80),
+        None => (10, 40),
     };
     let changes: Vec<Value> = (0..count).map(|_| changes(&mut random)).collect();
-    let services = changes.iter();
-    let services = services.map(|changes| start(shards, &changed(&rules(), changes)));
-    let services: Vec<JournalApp> = services.collect();
+    let mut services = Vec::new();
+    for changes in &changes {
+        services.push(start_published(shards, changes).await);
+    }
     let all = || [&in_force].into_iter().chain(&services);
     // With several shards, whether an unknown user receives depends on the requests: the journal does not have them.
     let known = if shards == 1 { USERS / 2 } else { USERS + 2 };
@@ -275,7 +284,7 @@ fn scratch_keys(app: &JournalApp) -> redis::RedisResult<Vec<String>> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn preview_decides_as_service_with_rules() -> TestResult {
+async fn preview_decides_as_published_rules() -> TestResult {
     for shards in [1, shards().max(8)] {
         compare_with_service(shards).await?;
     }
