@@ -241,6 +241,11 @@ async fn adjustments_of_a_recounted_event_are_kept() -> TestResult {
     app.adjust(b, undo("2")).await;
     app.assert_rows("season", &[(a, 15), (b, 5)]).await;
     assert_verified(&app)?;
+    // An undo returns what the adjustment takes by this definition.
+    changed["actions"] = json!({"like": 1});
+    recount(&app, "season", &changed)?;
+    app.assert_rows("season", &[(a, 11), (b, 1)]).await;
+    assert_verified(&app)?;
     Ok(())
 }
 

@@ -88,7 +88,8 @@ local function adjust()
   local count, adjusted = read_total(place, 'A')
   local effect, stored = largest(amounts, #boards), { unpack(amounts) }
   if item.replayed then
-    effect, stored = item.points, { item.points }
+    -- The audit log keeps what it says; an undo returns what is taken now.
+    effect = item.points
   end
   local for_day = not item.event and max(item.points, -day_points(place)) or 0
   stored[#stored + 1] = for_day
