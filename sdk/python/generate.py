@@ -398,7 +398,7 @@ BASE = '''class {name}(ABC):
         self,
         route: Route[T],
         *,
-        path: Mapping[str, str] | None = None,
+        path: Mapping[str, str | int] | None = None,
         query: Mapping[str, Value] | None = None,
         body: object = None,
         headers: Mapping[str, str] | None = None,
@@ -410,7 +410,7 @@ BASE = '''class {name}(ABC):
         self,
         route: Route[T],
         *,
-        path: Mapping[str, str] | None = None,
+        path: Mapping[str, str | int] | None = None,
         query: Mapping[str, Value] | None = None,
     ) -> {iterator}[T]: ...
 '''

@@ -253,7 +253,8 @@ def test_moderation(api: Any, unique: str) -> None:
 def test_accounts(api: Any, unique: str) -> None:
     account = unique + "-a"
     joined = api.put_account(account, {"of": unique})
-    assert joined == {"user": {"id": account}, "account_of": unique, "accounts": []} == api.get_account(account)
+    expected = {"user": {"id": account}, "account_of": unique, "accounts": [], "past": "pending"}
+    assert joined == expected == api.get_account(account)
     api.count_activity(like(account, "a"))
     assert api.get_standing("all", account)["account_of"] == unique
     api.delete_account(account)
@@ -282,7 +283,10 @@ def test_webhooks(api: Any) -> None:
     assert status_of(lambda: api.retry_delivery("msg_" + "0" * 32)) == 404
 
 
-def test_cases(api: Any) -> None:
+def test_cases(api: Any, unique: str) -> None:
+    opened = api.open_case({"members": [unique, unique + "-a"], "reason": "A test"})
+    assert (opened["kind"], opened["state"]) == ("manual", "open")
+    assert api.get_case(opened["id"])["members"] == opened["members"]
     assert api.search_cases()["complete"]
     assert api.list_cases(state="dismissed")["cases"] == []
     unknown = "case_" + "0" * 16
@@ -332,7 +336,7 @@ def test_problem_has_its_fields(api: Any) -> None:
 def test_achievements(api: Any, public: Any, worker: Worker, unique: str) -> None:
     for target in ("a", "b"):
         api.count_activity(like(unique, target))
-    httpx.get(f"{worker.url}/cdn-cgi/local/scheduled", params={"cron": "* * * * *", "time": "1795000000000"})
+    httpx.get(f"{worker.url}/cdn-cgi/local/scheduled", params={"cron": "* * * * *"})
     (achievement,) = public.get_achievements(unique)["achievements"]
     assert (achievement["name"], achievement["value"], achievement["next"]) == ("Liker", 2, 10)
     (achievement,) = public.list_achievements(lang="de")["achievements"]
@@ -353,6 +357,10 @@ def test_achievements(api: Any, public: Any, worker: Worker, unique: str) -> Non
     assert public.get_credential(unique, "liker", step="2", lang="de") == token
     first = jwt.decode(public.get_credential(unique, "liker", step="1"), pem, algorithms=["RS256"])
     assert first["name"] == "Liker 1"
+    assert status_of(lambda: public.get_credential(unique, "liker", step="10")) == 404
+    awarded = api.award_achievement(unique, "liker", {"step": 10, "reason": "A test"})["achievements"]
+    assert [step["value"] for step in awarded[0]["steps"] if "at" in step] == [1, 2, 10]
+    api.withdraw_achievement(unique, "liker", step=10.0, reason="A test")
     assert status_of(lambda: public.get_credential(unique, "liker", step="10")) == 404
     with pytest.raises(OB3VerificationError):
         OB3Verifier(pem).verify(token[:-4] + ("AAAA" if token[-4:] != "AAAA" else "BBBB"))

@@ -51,7 +51,7 @@ class Client(BaseClient[httpx.Client], Operations):
         self,
         route: Route[T],
         *,
-        path: Mapping[str, str] | None = None,
+        path: Mapping[str, str | int] | None = None,
         query: Mapping[str, Value] | None = None,
         body: object = None,
         headers: Mapping[str, str] | None = None,
@@ -91,7 +91,7 @@ class Client(BaseClient[httpx.Client], Operations):
         self,
         route: Route[T],
         *,
-        path: Mapping[str, str] | None = None,
+        path: Mapping[str, str | int] | None = None,
         query: Mapping[str, Value] | None = None,
     ) -> Iterator[T]:
         request = self._deployment.request(route, path=path, query=query, headers={"Accept": "text/event-stream"})

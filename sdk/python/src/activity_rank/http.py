@@ -15,7 +15,7 @@ from .retry import parse_retry_after
 from .types import Problem
 
 T = TypeVar("T")
-Value = str | int | bool | Sequence[str] | None
+Value = str | int | float | bool | Sequence[str] | None
 Key = str | Callable[[], str] | None
 
 _KEY = re.compile(r"[!-~]+")
@@ -63,13 +63,13 @@ class Deployment:
         self,
         route: Route[T],
         *,
-        path: Mapping[str, str] | None = None,
+        path: Mapping[str, str | int] | None = None,
         query: Mapping[str, Value] | None = None,
         body: object = None,
         headers: Mapping[str, str] | None = None,
     ) -> Request:
         """Returns the request of a route. A body of `bytes` is sent as it is, any other as JSON."""
-        quoted = {name: quote(value, safe="") for name, value in (path or {}).items()}
+        quoted = {name: quote(str(value), safe="") for name, value in (path or {}).items()}
         url = self.url + route.path.format(**quoted)
         pairs = [(name, _text(value)) for name, value in (query or {}).items() if value is not None]
         if pairs:
@@ -141,6 +141,8 @@ def network_error(request: Request, error: httpx.RequestError | TimeoutError) ->
 def _text(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.15g}"
     if isinstance(value, str | int):
         return str(value)
     # An item with a comma has it encoded.

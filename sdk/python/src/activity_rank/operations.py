@@ -24,7 +24,7 @@ class Operations(ABC):
         self,
         route: Route[T],
         *,
-        path: Mapping[str, str] | None = None,
+        path: Mapping[str, str | int] | None = None,
         query: Mapping[str, Value] | None = None,
         body: object = None,
         headers: Mapping[str, str] | None = None,
@@ -36,7 +36,7 @@ class Operations(ABC):
         self,
         route: Route[T],
         *,
-        path: Mapping[str, str] | None = None,
+        path: Mapping[str, str | int] | None = None,
         query: Mapping[str, Value] | None = None,
     ) -> Iterator[T]: ...
 
@@ -2034,7 +2034,7 @@ class AsyncOperations(ABC):
         self,
         route: Route[T],
         *,
-        path: Mapping[str, str] | None = None,
+        path: Mapping[str, str | int] | None = None,
         query: Mapping[str, Value] | None = None,
         body: object = None,
         headers: Mapping[str, str] | None = None,
@@ -2046,7 +2046,7 @@ class AsyncOperations(ABC):
         self,
         route: Route[T],
         *,
-        path: Mapping[str, str] | None = None,
+        path: Mapping[str, str | int] | None = None,
         query: Mapping[str, Value] | None = None,
     ) -> AsyncIterator[T]: ...
 
