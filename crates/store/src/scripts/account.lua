@@ -21,7 +21,8 @@
 --         'exclude' are in the audit log and the journal, the first two of the account. Nothing expires.
 -- Example EVALSHA sha 4 {ar:0}p {ar:0}o {ar:0}l {ar:0}w 'v4 ...' 1795132800000 0 '' join 42 9 2
 
-local MOST, MOST_EXCLUSIONS = 20, 100
+local MOST = 20
+local MOST_EXCLUSIONS = 100
 local verb, user, other, given = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local audit = { log = KEYS[3], subjects = KEYS[4], now = ARGV[2], reason = ARGV[9] or '', actor = ARGV[4] }
 local outbox = ARGV[3] == '1' and KEYS[2] or nil
