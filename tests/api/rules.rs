@@ -224,6 +224,39 @@ async fn repeated_publication_is_one_version() {
     }
 }
 
+/// The second version is taken back before its instant, the first one after it. A repeated request adds no entry.
+#[tokio::test]
+async fn audit_log_has_each_version_once() {
+    let app = start();
+    let first = seconds_ahead(80);
+    for _ in 0..2 {
+        publish(&app, first, json!({"like": {"points": 3}})).await;
+    }
+    publish(&app, seconds_ahead(300), json!({"like": {"points": 4}})).await;
+    for _ in 0..2 {
+        let removed = app.delete("/v1/rules/2?reason=A+mistake").await;
+        assert_eq!(removed.body["state"], "removed");
+    }
+    let later = later(&app, 120);
+    for _ in 0..2 {
+        let ended = later.delete("/v1/rules/1?reason=Too+much").await;
+        assert_eq!(ended.body["takes_back"], 1);
+    }
+    let mut log = app.read("/v1/moderation").await;
+    for entry in log["entries"].as_array_mut().expect("entries") {
+        let entry = entry.as_object_mut().expect("an entry");
+        assert!(entry.remove("id").is_some() && entry.remove("at").is_some());
+    }
+    let entry = |action: &str, version: u32, reason: &str| json!({"action": action, "actor": {"key": "ops"}, "user": null, "reason": reason, "version": version});
+    let expected = json!([
+        entry("take-back-rules", 1, "Too much"),
+        entry("take-back-rules", 2, "A mistake"),
+        entry("publish-rules", 2, "Likes were too cheap"),
+        entry("publish-rules", 1, "Likes were too cheap"),
+    ]);
+    assert_eq!(log, json!({"entries": expected, "next": null}));
+}
+
 #[tokio::test]
 async fn coming_version_is_removed_when_taken_back() {
     let app = start();

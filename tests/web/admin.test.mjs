@@ -635,6 +635,20 @@ describe('audit log', () => {
     await eventually(async () => (await facts()).map((text) => text.includes(' · by anna · Spam')), [true])
   })
 
+  it('published rules link their version', async (t) => {
+    const body = { rules: { like: { points: 3 } }, reason: 'Likes were too cheap' }
+    const { version } = await app.request('POST', '/v1/rules', body)
+    await app.request('DELETE', `/v1/rules/${version}?reason=They+are+worth+it`)
+    const page = await openAdmin(t, app, '#audit')
+    const lines = () => page.locator('.feed .line').allInnerTexts()
+    await page.getByLabel('Reason').fill('Likes were too cheap')
+    await eventually(lines, [`Rules published Version ${version}`])
+    await page.getByLabel('Reason').fill('They are worth it')
+    await eventually(lines, [`Rules taken back Version ${version}`])
+    await page.getByRole('link', { name: `Version ${version}` }).click()
+    await page.getByRole('heading', { name: 'Rules', level: 1 }).waitFor()
+  })
+
   it('older entries follow on request', async (t) => {
     const put = (frozen) =>
       app.request('PUT', `/v1/users/${user}/moderation`, { hidden: false, frozen, reason: 'Test' })

@@ -256,8 +256,9 @@ export async function paged(context, { load, render, label = context.texts.load_
  */
 export function auditItem(context, entry, { actions = [], isOwn = false } = {}) {
   const { texts, format } = context
-  const { action, actor, user, target: item, reason, adjustment, achievement, removed } = entry
-  const subject = item ? target(item) : user ? member(user) : make('i', {}, texts.audit.erased)
+  const { action, actor, user, target: item, reason, adjustment, achievement, removed, version } = entry
+  const rules = version && make('a', { href: '#rules' }, texts.rules.version(version))
+  const subject = item ? target(item) : user ? member(user) : rules || make('i', {}, texts.audit.erased)
   const facts = []
   if (actor) facts.push(texts.audit.by(actor.key ?? texts.audit.member))
   if (adjustment?.event) facts.push(`${texts.adjust.event}: ${adjustment.event}`)

@@ -98,6 +98,7 @@ export interface AuditEntry {
   adjustment?: { id: string; points: number; date?: string; event?: string }
   achievement?: { id: string; steps: number[] }
   removed?: { boards: number; keys: number; profiles: number }
+  version?: number
 }
 
 export interface Audit {

@@ -772,6 +772,8 @@ export const admin = {
       withdraw: 'Withdrawn',
       erase: 'Erased',
       delete: 'Deleted',
+      'publish-rules': 'Rules published',
+      'take-back-rules': 'Rules taken back',
     },
   },
   numbers: {

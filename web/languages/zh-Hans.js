@@ -712,6 +712,8 @@ export const admin = {
       withdraw: '撤回成就',
       erase: '彻底删除',
       delete: '删除',
+      'publish-rules': '发布规则',
+      'take-back-rules': '撤回规则',
     },
   },
   numbers: {

@@ -204,6 +204,7 @@ async fn change(
             name: id,
             json: event.map(Event::stored).unwrap_or_default(),
             changed: &changed,
+            audit: NOT_AUDITED,
             now,
         };
         if define.run(&number).await? {
@@ -238,6 +239,9 @@ fn check_limits(
     }
 }
 
+/// The entry of the audit log about a change without one.
+pub(crate) const NOT_AUDITED: [&str; 4] = [""; 4];
+
 /// A change of an event or of a version of the rules.
 pub(crate) struct Define<'a> {
     /// The deployment.
@@ -248,6 +252,9 @@ pub(crate) struct Define<'a> {
     pub json: String,
     /// All definitions afterwards.
     pub changed: &'a Definitions,
+    /// The entry of the audit log about a version: action, number of the version, reason and actor;
+    /// or [`NOT_AUDITED`].
+    pub audit: [&'a str; 4],
     /// The instant.
     pub now: Instant,
 }
@@ -293,7 +300,7 @@ impl Define<'_> {
             keys.event_board(self.name),
         ];
         if shard == 0 {
-            all.push(keys.events());
+            all.extend([keys.events(), keys.audit_log()]);
         }
         let arguments = [
             self.deployment.fingerprint(shard),
@@ -305,7 +312,8 @@ impl Define<'_> {
             self.json.clone(),
             expiry(self.changed, self.name),
         ];
-        Command::script(&DEFINE, &all).args(arguments)
+        let call = Command::script(&DEFINE, &all).args(arguments);
+        call.args(self.audit)
     }
 }
 

@@ -113,7 +113,9 @@ pub async fn read_audit_log(
         let (reasons, users, profiles) = (reply.at(2)?, reply.at(3)?, reply.at(4)?);
         for (index, entry) in reply.at(1)?.list()?.iter().enumerate() {
             let mut entry = decode_entry(shard, entry)?;
-            entry.reason = reasons.at(index)?.optional_text()?.map(str::to_owned);
+            if let Some(reason) = reasons.at(index)?.optional_text()? {
+                entry.reason = Some(reason.to_owned());
+            }
             let subject = users.at(index)?.optional_text()?;
             let profile = profiles.at(index)?;
             match subject.map(Participant::parse) {
@@ -246,10 +248,12 @@ fn decode_entry(shard: u32, reply: &Reply) -> Result<AuditEntry, StoreError> {
         actor: Actor::parse(field("actor")?),
         user: None,
         target: None,
-        reason: None,
+        // That of a version of the rules: erasures delete the others.
+        reason: optional("reason")?,
         adjustment,
         achievement,
         removed,
+        version: field("version")?.parse().ok(),
     })
 }
 

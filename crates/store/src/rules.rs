@@ -4,7 +4,7 @@
 //! publication, and the definitions of every shard have the lines by which activity counts.
 
 use crate::deployment::{Deployment, MAX_CALLS};
-use crate::events::{Define, changed_meanwhile, read_definitions_command};
+use crate::events::{Define, NOT_AUDITED, changed_meanwhile, read_definitions_command};
 use crate::redis::{Command, StoreError};
 use activity_rank_core::actor::Actor;
 use activity_rank_core::calendar::Instant;
@@ -90,7 +90,7 @@ pub async fn publish(
         let stored = StoredVersion::new(version, now, actor, reason);
         Ok(Change::Write(stored))
     };
-    write(deployment, &change, now).await
+    write(deployment, &change, (&publication.reason, actor), now).await
 }
 
 /// Takes a version back: removes it if nothing can have counted by it yet, else publishes a version that ends it.
@@ -123,13 +123,14 @@ pub async fn take_back(
         let stored = StoredVersion::new(version, now, actor, reason);
         Ok(Change::Write(stored))
     };
-    write(deployment, &change, now).await
+    write(deployment, &change, (&request.reason, actor), now).await
 }
 
-/// Writes a change on the first shard, then on the others.
+/// Writes a change on the first shard, with an entry of the audit log, then on the others.
 async fn write(
     deployment: &Deployment,
     change: &dyn Fn(&VersionList) -> Result<Change, Error>,
+    (reason, actor): (&str, Option<&Actor>),
     now: Instant,
 ) -> Result<Written, Error> {
     if deployment.config.rules_locked {
@@ -150,6 +151,8 @@ async fn write(
             changed = changed.changed(&stored.version.name(), line.as_deref(), now);
             check_limits(&versions, &changed)?;
         }
+        let audited = stored.as_ref().map(StoredVersion::audited);
+        let (action, version) = audited.unwrap_or_default();
         let define = Define {
             deployment,
             name: &Version::name_of(number),
@@ -158,6 +161,7 @@ async fn write(
                 .map(StoredVersion::text)
                 .unwrap_or_default(),
             changed: &changed,
+            audit: [action, &version.to_string(), reason, Actor::stored(actor)],
             now,
         };
         let is_written = match stored {
@@ -199,6 +203,7 @@ pub async fn complete(
         name: &last.version.name(),
         json: last.text(),
         changed: &known.definitions,
+        audit: NOT_AUDITED,
         now,
     };
     define.update_others().await

@@ -2636,13 +2636,13 @@ export interface components {
                 /** Format: date-time */
                 at: string;
                 /**
-                 * @description What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted. An account has joined a member (`join`), or been detached from one (`detach`). By a case, activity between members does not count (`exclude`), or counts again (`include`).
+                 * @description What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted. An account has joined a member (`join`), or been detached from one (`detach`). By a case, activity between members does not count (`exclude`), or counts again (`include`). A version of the rules was published (`publish-rules`) or taken back (`take-back-rules`).
                  * @enum {unknown}
                  */
-                action: "hide" | "unhide" | "freeze" | "unfreeze" | "adjust" | "undo-adjust" | "opt-out" | "opt-in" | "join" | "detach" | "exclude" | "include" | "award" | "withdraw" | "erase" | "delete";
+                action: "hide" | "unhide" | "freeze" | "unfreeze" | "adjust" | "undo-adjust" | "opt-out" | "opt-in" | "join" | "detach" | "exclude" | "include" | "award" | "withdraw" | "erase" | "delete" | "publish-rules" | "take-back-rules";
                 /** @description `null` if the service key has no name, if the user who acted has been erased, and in old entries. */
                 actor: components["schemas"]["Actor"] | null;
-                /** @description `null` if the user has been erased, and for a target. */
+                /** @description `null` if the user has been erased, for a target, and for a version of the rules. */
                 user: components["schemas"]["User"] | null;
                 /** @description Present if the entry is about a target. */
                 target?: components["schemas"]["Target"];
@@ -2671,6 +2671,8 @@ export interface components {
                     keys: number;
                     profiles: number;
                 };
+                /** @description The version of the rules that was published or taken back. */
+                version?: number;
             }[];
             /** @description Pass as `before` to get the next page. `null` on the last page. */
             next: string | null;

@@ -258,6 +258,9 @@ pub enum Change {
         definitions: Definitions,
         /// Whether the definition holds for all entries before too.
         is_recount: bool,
+        /// The reason and the actor of a version of the rules.
+        reason: String,
+        actor: String,
     },
     /// A recount of all entries before, by these rules.
     Rules(RecountRules),
@@ -550,6 +553,8 @@ impl JsonEntry {
                 json: self.json.clone(),
                 definitions: Definitions::new(&self.definitions),
                 is_recount: self.recount == "1",
+                reason: self.reason.clone(),
+                actor: self.actor.clone(),
             },
             // Places on closed boards, for achievements.
             "recount" | "place" | "places" => Change::Nothing,

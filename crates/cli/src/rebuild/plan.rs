@@ -14,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 use activity_rank_core::account::Accounts;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::event::Definitions;
+use activity_rank_core::rules::StoredVersion;
 use activity_rank_store::accounts::account_keys;
 use activity_rank_store::count::{
     CallHeader, FoundRecord, Operation, Receiver, UserOperations, Verb,
@@ -660,8 +661,13 @@ impl Planner {
                 event,
                 json,
                 definitions,
+                reason,
+                actor,
                 ..
-            } => return self.define(number, event, json, &definitions),
+            } => {
+                let version = audited_version(&json, &reason, &actor, then);
+                return self.define(number, (event, json), &definitions, version);
+            }
             Change::Account {
                 user,
                 of,
@@ -917,7 +923,13 @@ impl Planner {
     }
 
     /// Changes an event. The calls after it count by the new definitions.
-    fn define(&mut self, entry: u64, event: String, json: String, definitions: &Definitions) {
+    fn define(
+        &mut self,
+        entry: u64,
+        (event, json): (String, String),
+        definitions: &Definitions,
+        audited: Option<Vec<String>>,
+    ) {
         self.close();
         self.definitions = self.definitions_after(entry, definitions);
         self.store_definitions();
@@ -935,6 +947,8 @@ impl Planner {
                 true => Step::command("HDEL", events, vec![event]),
                 false => Step::command("HSET", events, vec![event, json]),
             });
+            let log = self.keys.audit_log();
+            commands.extend(audited.map(|fields| Step::command("XADD", log, fields)));
         }
         if commands.is_empty() {
             commands.push(Step::command("EXISTS", self.keys.users(), Vec::new()));
@@ -1054,6 +1068,23 @@ fn recount_received(received: &str, points: i64) -> String {
         true => String::new(),
         false => format!("{points}{rest}"),
     }
+}
+
+/// Returns the arguments of `XADD` for the entry of the audit log about a version of the rules, as `define.lua` writes it; `None`
+/// for an event, and for an entry of the journal from before the audit log had versions.
+fn audited_version(json: &str, reason: &str, actor: &str, then: i64) -> Option<Vec<String>> {
+    let (action, version) = StoredVersion::parse(json)?.audited();
+    let (then, version) = (then.to_string(), version.to_string());
+    let fields = [
+        ["at", &then],
+        ["subject", ""],
+        ["action", action],
+        ["version", &version],
+        ["reason", reason],
+        ["actor", actor],
+    ];
+    let fields = ["*"].into_iter().chain(fields.into_iter().flatten());
+    (!reason.is_empty()).then(|| fields.map(str::to_owned).collect())
 }
 
 /// Returns the number of the registration for which others received points; empty for none.

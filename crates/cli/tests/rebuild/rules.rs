@@ -1,7 +1,7 @@
 //! Versions of the rules: published, taken back and printed by the command line, verified and rebuilt.
 
 use jiff::{Timestamp, ToSpan, Unit};
-use test_support::json;
+use test_support::{Value, json};
 
 use crate::TestResult;
 use crate::cli::{assert_verified, rebuild, run, verify};
@@ -13,6 +13,16 @@ fn rules(app: &JournalApp, args: &[&str]) -> std::io::Result<String> {
     let run = run(app, &[&["rules"], args].concat())?;
     assert_eq!(run.code, Some(0), "{run:?}");
     Ok(run.stdout)
+}
+
+/// Returns the entries of the audit log without their ids, which a rebuild changes.
+async fn audited(app: &JournalApp) -> Vec<Value> {
+    let log = app.api.get("/v1/moderation").await.body;
+    let mut entries = log["entries"].as_array().cloned().unwrap_or_default();
+    for entry in &mut entries {
+        entry["id"] = Value::Null;
+    }
+    entries
 }
 
 fn seconds_ahead(seconds: i64) -> Result<String, jiff::Error> {
@@ -55,6 +65,8 @@ async fn published_versions_are_rebuilt() -> TestResult {
             output.starts_with(&format!("version 1 from {from} (removed): ")),
             "{output}"
         );
+        let audited = audited(&app).await;
+        assert_eq!(audited.len(), 3, "{audited:?}");
         let shown = rules(&app, &["show"])?;
         assert!(shown.contains("\nversion 2 from "), "{shown}");
         let like = json!({"user": "42", "action": "like", "target": "post"});
@@ -66,6 +78,7 @@ async fn published_versions_are_rebuilt() -> TestResult {
         assert_verified(&app)?;
         let after = app.api.get("/v1/rules").await;
         assert_eq!(after.body, before.body, "{shards} shards");
+        assert_eq!(self::audited(&app).await, audited, "{shards} shards");
     }
     Ok(())
 }
@@ -76,10 +89,16 @@ async fn verify_finds_lost_versions() -> TestResult {
     let args = ["publish", "--set", "like.points=3", "--reason", "Likes"];
     rules(&app, &args)?;
     assert_verified(&app)?;
-    let (events, users) = (app.key("v"), app.key("p"));
+    let (events, users, log) = (app.key("v"), app.key("p"), app.key("l"));
     redis_command::<i64>(&mut app.redis(), &["HDEL", &events, "#1"])?;
     let (code, output) = verify(&app)?;
     assert!(code == Some(1) && output.contains("#1"), "{output}");
+    redis_command::<i64>(&mut app.redis(), &["DEL", &log])?;
+    let (code, output) = verify(&app)?;
+    assert!(
+        code == Some(1) && output.contains("publish-rules version 1"),
+        "{output}"
+    );
     redis_command::<i64>(&mut app.redis(), &["HDEL", &users, "\t!"])?;
     let (code, output) = verify(&app)?;
     assert!(

@@ -32,7 +32,7 @@ pub struct AuditEntry {
     pub action: String,
     /// Who did it; `None` if unknown.
     pub actor: Option<Actor>,
-    /// The user and their profile; `None` once the user has been erased.
+    /// The user and their profile; `None` once the user has been erased, and for a version of the rules.
     pub user: Option<(String, Option<Profile>)>,
     /// The target that the entry is about, in the place of a user, and what boards show of it.
     pub target: Option<(String, Target)>,
@@ -44,6 +44,8 @@ pub struct AuditEntry {
     pub achievement: Option<AwardEntry>,
     /// Present for an erasure.
     pub removed: Option<ErasureEntry>,
+    /// The version of the rules that was published or taken back.
+    pub version: Option<u32>,
 }
 
 /// An adjustment in the audit log.
@@ -93,7 +95,7 @@ struct EntryView<'a> {
     action: &'a str,
     /// `null` if unknown, and for an erased user.
     actor: Option<ActorView<'a>>,
-    /// `null` for an erased user.
+    /// `null` for an erased user, and for a version of the rules.
     user: Option<UserView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<TargetView<'a>>,
@@ -105,6 +107,8 @@ struct EntryView<'a> {
     achievement: Option<&'a AwardEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     removed: Option<&'a ErasureEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<u32>,
 }
 
 /// An object with one field.
@@ -191,6 +195,7 @@ impl<'a> EntryView<'a> {
             }),
             achievement: entry.achievement.as_ref(),
             removed: entry.removed.as_ref(),
+            version: entry.version,
         }
     }
 }

@@ -88,6 +88,17 @@ impl StoredVersion {
         .to_string()
     }
 
+    /// Returns the action of the entry of the audit log about the last change, and the version that it names.
+    #[must_use]
+    pub fn audited(&self) -> (&'static str, u32) {
+        let number = self.version.number;
+        match (self.details.removed_at, self.version.takes_back) {
+            (None, None) => ("publish-rules", number),
+            (None, Some(other)) => ("take-back-rules", other),
+            (Some(_), _) => ("take-back-rules", number),
+        }
+    }
+
     /// Returns the version as removed at an instant.
     #[must_use]
     pub fn removed(mut self, at: Instant) -> Self {

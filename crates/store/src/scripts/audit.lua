@@ -2,7 +2,8 @@
 --
 -- The log is an append-only stream. Users and reasons are stored in a separate hash
 -- ('s7' -> user, entry id -> reason), so an erasure can delete them and keep the entries. An entry
--- refers to its user by a subject number, which is also stored with the flags.
+-- refers to its user by a subject number, which is also stored with the flags. Entries about versions of the rules are
+-- written by define.lua.
 --
 -- `audit` is { log, subjects, now, reason, actor }: two keys, Unix ms, and two texts or ''. An actor is the name of
 -- a service key, or '@' for the user of the entry, whose id an erasure thereby removes.

@@ -8,8 +8,8 @@
 -- Returns { fingerprint or nil, entries, reasons or nil, users or nil, profiles (JSON or nil) }; a target is
 --         a tab and its member, and has its registration in the place of a profile
 --         entries  { id, { 'at', Unix ms, 'subject', number or '', 'action', name, further fields } }, see audit.lua
---         reasons  nil if the user has been erased
---         users    nil if the user has been erased
+--         reasons  nil if the user has been erased; an entry about a version of the rules holds its reason itself
+--         users    nil if the user has been erased, and for a version of the rules
 -- State   read only.
 -- Example EVALSHA sha 5 {ar:0}p {ar:0}l {ar:0}w {ar:0}n {ar:0}1t + 30
 

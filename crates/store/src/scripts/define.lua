@@ -1,7 +1,8 @@
 -- Defines, changes or deletes an event on a shard, or a version of the rules, which has no board.
 --
 -- KEYS    1 users (hash)   2 outbox of the journal (stream)   3 index   4 board of the event (sorted set)
---         5 events (hash: event, or '#' and number of a version -> definition, JSON); on the first shard only
+--         on the first shard only: 5 events (hash: event, or '#' and number of a version -> definition, JSON)
+--         6 audit log (stream)
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms
 --         3 '1' to write the change to the outbox
 --         4 string: number of the definitions that the caller has read, '' for none; '*' to bring a shard up to
@@ -9,6 +10,8 @@
 --         5 string: all definitions, see below         6 string: event, or '#3'
 --         7 string: its definition, JSON; '' to delete the event with its board
 --         8 integer: expiry of its board, Unix s
+--         9 string: action of the entry of the audit log about a version; '' for none
+--         10 integer: the version of the entry   11 string: reason   12 string: actor, or ''
 -- Returns { schema fingerprint, stored definitions or '' }
 --         { schema fingerprint } if they have another number than ARGV[4]: nothing was changed
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
@@ -16,9 +19,10 @@
 --         'hackathon 1795132800000 1795305600000 1795316400000 1827038400 comment=5,publish=20 eu,us': event; first
 --         instant, first instant after it, and instant from which it is final, Unix ms; expiry of its board,
 --         Unix s; actions that count with their points in smallest steps, and groups; '-' for all. Lines of versions begin
---         with '#', see rules/mod.rs of the core.
--- Example EVALSHA sha 5 {ar:0}p {ar:0}o {ar:0}1i {ar:0}1bE::hackathon {ar:0}v
---         'v4 ...' 1795132800000 0 '' '1795132800000\nhackathon 1795...' hackathon '{"title":"..."}' 1827038400
+--         with '#', see rules/mod.rs of the core. The entry about a version has no user and holds its reason: no erasure
+--         deletes it.
+-- Example EVALSHA sha 6 {ar:0}p {ar:0}o {ar:0}1i {ar:0}1bE::hackathon {ar:0}v {ar:0}l
+--         'v4 ...' 1795132800000 0 '' '1795132800000\nhackathon 1795...' hackathon '{"title":"..."}' 1827038400 '' '' '' ''
 
 local stored_fingerprint, former = unpack(redis.call('HMGET', KEYS[1], FINGERPRINT, DEFINITIONS))
 if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
@@ -45,13 +49,17 @@ local id
 local former_json = events and redis.call('HGET', events, event)
 local written, failure = pcall(function()
   id = write_outbox(outbox, 'event', 'now', ARGV[2], 'event', event, 'json', json, 'definitions', definitions, 'recount',
-    '')
+    '', 'reason', ARGV[11], 'actor', ARGV[12])
   if not stored_fingerprint then
     redis.call('HSET', KEYS[1], FINGERPRINT, ARGV[1])
   end
   redis.call('HSET', KEYS[1], DEFINITIONS, definitions)
   if events then
     set_field(events, event, json ~= '' and json)
+    if ARGV[9] ~= '' then
+      redis.call('XADD', KEYS[6], '*', 'at', ARGV[2], 'subject', '', 'action', ARGV[9], 'version', ARGV[10],
+        'reason', ARGV[11], 'actor', ARGV[12])
+    end
   end
 end)
 if not written then

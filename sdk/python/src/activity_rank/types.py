@@ -1049,14 +1049,17 @@ class AuditEntry(TypedDict):
         "withdraw",
         "erase",
         "delete",
+        "publish-rules",
+        "take-back-rules",
     ]
     """What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted. An
     account has joined a member (`join`), or been detached from one (`detach`). By a case, activity between members does
-    not count (`exclude`), or counts again (`include`)."""
+    not count (`exclude`), or counts again (`include`). A version of the rules was published (`publish-rules`) or taken
+    back (`take-back-rules`)."""
     actor: Actor | None
     """`null` if the service key has no name, if the user who acted has been erased, and in old entries."""
     user: User | None
-    """`null` if the user has been erased, and for a target."""
+    """`null` if the user has been erased, for a target, and for a version of the rules."""
     target: NotRequired[Target]
     """Present if the entry is about a target."""
     reason: NotRequired[str]
@@ -1065,6 +1068,8 @@ class AuditEntry(TypedDict):
     """The steps that were awarded or withdrawn."""
     removed: NotRequired[AuditEntryRemoved]
     """What an erasure deleted."""
+    version: NotRequired[int]
+    """The version of the rules that was published or taken back."""
 
 
 @final
@@ -1348,9 +1353,9 @@ class JournalEntry(TypedDict):
     `json`; `list` has `user`, `listed` and `instant`; `stub` has `target`, `name` and `stub`; `moderate-target` has
     `target`, `verb`, `reason` and `actor`; `moderate` has `user`, `hidden`, `frozen`, `reason`, `changed` and `actor`;
     `profile` has `user`, `json` and `hidden`, and `actor` if `hidden` is not empty; `erase` has `hash` and `actor`;
-    `event` has `event`, `json`, `definitions` and `recount`; `recount` has `event`; `rules` has `rules`; `account` has
-    `user`, `of`, `number` and `actor`; `accounts` has `accounts`; `exclude` has `user`, `case`, `excluded`, `reason`,
-    `actor` and `public`."""
+    `event` has `event`, `json`, `definitions` and `recount`, and for a version of the rules `reason` and `actor`;
+    `recount` has `event`; `rules` has `rules`; `account` has `user`, `of`, `number` and `actor`; `accounts` has
+    `accounts`; `exclude` has `user`, `case`, `excluded`, `reason`, `actor` and `public`."""
 
     n: int
     """Position in the journal. Numbers may be skipped."""

@@ -72,7 +72,7 @@ async fn count_opt_outs(shard: &Shard, keys: &Keys) -> Result<i64, Failure> {
     shard.store.run(length).await
 }
 
-/// Reads the entries of all users that are not erased.
+/// Reads the entries about versions of the rules, and of all users that are not erased.
 async fn read(shard: &Shard, keys: &Keys) -> Result<Entries, Failure> {
     let (log, details) = (keys.audit_log(), keys.audit_subjects());
     let mut entries = Entries::new();
@@ -90,10 +90,15 @@ async fn read(shard: &Shard, keys: &Keys) -> Result<Entries, Failure> {
         let details = shard.store.hash_fields(&details, &names).await?;
         let details: HashMap<String, String> = details.into_iter().collect();
         for (id, fields) in page {
-            let Some(user) = details.get(&subject_field(&fields)) else {
+            // An entry about a version of the rules has no user.
+            let user = match fields.iter().any(|(name, _)| name == "version") {
+                true => Some(String::new()),
+                false => details.get(&subject_field(&fields)).cloned(),
+            };
+            let Some(user) = user else {
                 continue;
             };
-            let mut words = vec![user.clone()];
+            let mut words = vec![user];
             let fields = fields.into_iter().filter(|(name, _)| name != "subject");
             words.extend(fields.flat_map(<[String; 2]>::from));
             words.extend(details.get(&id).cloned());
