@@ -256,7 +256,7 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
     let accounts = Accounts::new(">1 9");
     refused(journal::accounts::read_past(Some(database), config, ("42", &accounts)).await);
     refused(sums::add(database, config, None).await);
-    let endpoint = json!({"url": "https://hooks.slack.com/a", "kinds": ["achievement.earned"]});
+    let endpoint = json!({"url": "https://hooks.slack.com/a", "kinds": ["achievement.earned", "case.decided"]});
     let sending = self::config(1, &json!([endpoint]));
     for config in [config, &sending] {
         refused(achievements::evaluate(database, config, Instant(0)).await);
@@ -272,7 +272,7 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
     };
     let _ = achievements::insert_places(config, &board, &["42"]);
     refused(achievements::read_behind(database, config).await);
-    make_fair_play_statements(config, database).await;
+    make_fair_play_statements(&sending, database).await;
     refused(
         sums::read(
             database,

@@ -180,7 +180,7 @@ pub fn statements(config: &Config, now: Instant, batch: &str) -> Vec<Statement> 
     let sends = config.webhooks.want(ACHIEVEMENT_EARNED);
     let send = |with: &str, found: &str| {
         let mut values = values(4);
-        values.extend(webhooks::values_of_earned(config));
+        values.extend(webhooks::last_values(config));
         Statement::new(&webhooks::insert_earned(with, found), values)
     };
     let mut statements = Vec::new();

@@ -16,7 +16,7 @@ use crate::platform::d1::{Columns, Database, FromRow, Rows, Statement};
 use crate::webhooks;
 use activity_rank_core::actor::Actor;
 use activity_rank_core::calendar::{Date, Instant};
-use activity_rank_core::config::{CASE_OPENED, Config, FairPlay};
+use activity_rank_core::config::{CASE_DECIDED, CASE_OPENED, Config, FairPlay};
 use activity_rank_core::error::Error;
 use activity_rank_core::fair_play::{
     CaseDecision, CasesRequest, Change, DayGifts, KEPT_DAYS, KnownCase, Member, NewCase, Pair,
@@ -574,7 +574,7 @@ pub async fn read_gifts(
     journal.query(Statement::new(&sql, values)).await
 }
 
-/// Stores a moderator's decision. Returns the case as lists have it; `None` if it is unknown.
+/// Stores a moderator's decision, with the message about it. A repeated one keeps its instant. Returns the case as lists have it; `None` if it is unknown.
 ///
 /// # Errors
 ///
@@ -587,7 +587,8 @@ pub async fn decide(
 ) -> Result<Option<String>, Error> {
     let view = view();
     let sql = format!(
-        "UPDATE cases SET state = ?3, reason = ?4, actor = ?5, decided = ?6, decided_gifts = gifts, updated = ?6, \
+        "UPDATE cases SET state = ?3, reason = ?4, actor = ?5, decided_gifts = gifts, updated = ?6, \
+         decided = iif((state, reason, since, until, public) IS (?3, ?4, ?7, ?8, ?9), decided, ?6), \
          since = ?7, until = ?8, public = ?9 WHERE site = ?1 AND id = ?2 RETURNING {view} AS text"
     );
     let values = vec![
@@ -605,7 +606,12 @@ pub async fn decide(
             .into(),
         decision.has_public_reason.into(),
     ];
-    let mut cases = journal.texts(Statement::new(&sql, values)).await?;
+    let mut statements = vec![Statement::new(&sql, values.clone())];
+    if config.webhooks.want(CASE_DECIDED) {
+        statements.insert(0, webhooks::insert_decided(config, values));
+    }
+    let results = journal.run(&statements).await?;
+    let mut cases = results.last().map_or(Ok(Vec::new()), Rows::texts)?;
     Ok(cases.pop())
 }
 

@@ -107,7 +107,7 @@ function cut(lines, limit) {
 // Returns the lines of a message in English. `quote` escapes a text of a user, so that it has no mentions and no
 // formatting.
 function lines({ type, data }, quote) {
-  const { period, event, entries, user, target, level, achievement, points, oldest, case: found } = data
+  const { period, event, entries, user, target, level, achievement, points, oldest, actor, case: found } = data
   const name = user ? quote(user.name ?? user.id) : 'a member'
   const subject = target ? `target ${quote(target.id)}` : user ? `member ${name}` : name
   switch (type) {
@@ -130,6 +130,10 @@ function lines({ type, data }, quote) {
     }
     case 'case.opened':
       return [`Fair play: case ${found.id} (${found.kind}) with ${found.members} members was opened.`]
+    case 'case.decided': {
+      const state = found.state === 'open' ? 'opened again' : found.state
+      return [`Fair play: case ${found.id} (${found.kind}) was ${state}${actor ? ` by ${quote(actor.key)}` : ''}.`]
+    }
     case 'journal.lagging':
       return [`The journal is behind: changes since ${oldest} were not in it.`]
     default:

@@ -29,7 +29,7 @@ const VIEW: &str = "json_object('id', id, 'type', kind, 'endpoint', substr(endpo
 /// The data of a message about an entry of the journal, or that needs no more than its row: JSON, null if there is
 /// nothing to send, because the user of the entry was erased. Moderators see members by their ids alone, because
 /// hidden ones are among them. An id of a target has a second `#` in the journal if it begins with one.
-const DATA: &str = "'' || CASE WHEN kind = 'journal.lagging' \
+const DATA: &str = "WHEN kind = 'journal.lagging' \
     THEN json_object('oldest', strftime('%Y-%m-%dT%H:%M:%SZ', data / 1000, 'unixepoch')) \
     WHEN entry ->> 'did' = 'erase' THEN json_object('user', NULL) \
     WHEN kind = 'member.joined' THEN json_object('user', json_object('id', nullif(entry ->> 'of', '')), \
@@ -42,6 +42,12 @@ const DATA: &str = "'' || CASE WHEN kind = 'journal.lagging' \
     iif(entry ->> 'kinds' = 'e', 'event', 'date'), entry ->> iif(entry ->> 'kinds' = 'e', 'groups', 'date'), \
     'points', json(printf('%.15g', 1.0 * CASE entry ->> 'did' WHEN 'undo' THEN CAST(entry ->> 'applied' AS INTEGER) ELSE entry ->> 'points' END / ?7))) \
     ELSE '{}' END) END";
+
+/// The data of a message about a decision: the members are those of the case when it is sent, because one may have been
+/// erased since. The reason is that of the last decision. An erased case has none of them.
+const DECIDED: &str = "WHEN kind = 'case.decided' THEN (SELECT json_set(data, '$.members', json(members), \
+    '$.reason', iif(decided = at, reason, NULL)) FROM cases WHERE cases.site = deliveries.site \
+    AND cases.id = data ->> '$.case.id') ";
 
 /// A delivery that is due.
 #[derive(Clone, Debug)]
@@ -93,10 +99,11 @@ pub fn claim(
     (limit, all_entries): (u32, bool),
     now: Instant,
 ) -> Statement {
+    let decided = config.fair_play.map_or("", |_| DECIDED);
     let sql = format!(
         "UPDATE deliveries SET due = ?5 WHERE n IN (SELECT n FROM deliveries WHERE site = ?1 \
         AND endpoint = ?2 AND state = 'pending' AND due <= ?3 AND (?6 OR entry IS NULL) ORDER BY due, n LIMIT ?4) \
-        RETURNING (SELECT json_array(deliveries.n, id, endpoint, kind, subject, {DATA}, at, attempts, until, \
+        RETURNING (SELECT json_array(deliveries.n, id, endpoint, kind, subject, '' || CASE {decided}{DATA}, at, attempts, until, \
         entry ->> 'user') FROM (SELECT (SELECT entry FROM journal WHERE journal.site = deliveries.site \
         AND journal.shard = deliveries.shard AND journal.id = deliveries.entry) AS entry)) AS text"
     );

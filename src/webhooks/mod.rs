@@ -57,7 +57,7 @@ pub fn insert(config: &Config, messages: String, now: Instant) -> Statement {
 
 /// Returns the statement that inserts deliveries of messages about achievements. `found` selects `achievement`, `member`,
 /// `step`, `at`, and the row `n` of the journal that the message is about; `?1` is the deployment and `?4` is now, the next
-/// values are [`values_of_earned`].
+/// values are [`last_values`].
 #[must_use]
 pub fn insert_earned(with: &str, found: &str) -> String {
     format!(
@@ -71,8 +71,24 @@ pub fn insert_earned(with: &str, found: &str) -> String {
     )
 }
 
-/// Returns the last values of [`insert_earned`].
+/// Returns the statement that inserts deliveries of the message about a decision, before it is stored. `values` are those of
+/// the statement that stores it, see [`decide`](crate::journal::fair_play::decide). A decision that changes nothing has no
+/// message, as a request may be repeated, and a case that stays open was not decided.
 #[must_use]
-pub fn values_of_earned(config: &Config) -> [Value; 2] {
+pub fn insert_decided(config: &Config, values: Vec<Value>) -> Statement {
+    let sql = "INSERT INTO deliveries (site, id, endpoint, kind, subject, data, at, state, due, until) \
+        SELECT ?1, 'msg_' || lower(hex(randomblob(16))), wanted.value ->> 0, wanted.value ->> 1, \
+        cases.id || ' ' || CAST(?6 AS INTEGER), json_object('case', json_object('id', cases.id, 'kind', kind, \
+        'before', state, 'state', ?3), 'actor', iif(?5 = '', NULL, json_object('key', ?5))), \
+        ?6, 'pending', ?6, ?6 + ?11 FROM cases JOIN json_each(?10) AS wanted ON wanted.value ->> 1 = 'case.decided' \
+        WHERE site = ?1 AND cases.id = ?2 AND (state <> 'open' OR ?3 <> 'open') \
+        AND (state, reason, since, until, public) IS NOT (?3, ?4, ?7, ?8, ?9)";
+    let values = values.into_iter().chain(last_values(config));
+    Statement::new(sql, values.collect())
+}
+
+/// Returns the last values of [`insert_earned`] and [`insert_decided`].
+#[must_use]
+pub fn last_values(config: &Config) -> [Value; 2] {
     [config.webhooks.wanted().into(), ATTEMPTED_FOR.into()]
 }

@@ -53,3 +53,12 @@ it('texts of users have no formatting', () => {
   assert.equal(slack.mrkdwn, false)
   assert.ok(!/[<>]|&(?!amp;|lt;|gt;)/.test(slack.text), slack.text)
 })
+
+it('decided case names its moderator', () => {
+  const text = (state, actor) => {
+    const data = { case: { id: 'case_1', kind: 'ring', before: 'open', state }, actor, members: ['42'], reason: 'r' }
+    return JSON.parse(format(SLACK, JSON.stringify({ type: 'case.decided', data }))).text
+  }
+  assert.equal(text('excluded', { key: 'anna' }), 'Fair play: case case_1 (ring) was excluded by anna.')
+  assert.equal(text('open', null), 'Fair play: case case_1 (ring) was opened again.')
+})

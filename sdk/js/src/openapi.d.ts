@@ -1736,6 +1736,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "case.decided": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A moderator has decided a case
+         * @description A case was dismissed, excluded or opened again. A repeated request has no second message. If a member was erased since, an excluded case is sent without them, and another one is not sent.
+         */
+        post: operations["caseDecided"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "member.joined": {
         parameters: {
             query?: never;
@@ -8691,6 +8711,79 @@ export interface operations {
                             /** @description Their number. */
                             members: number;
                         };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The receiver has the message. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    caseDecided: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the message, the same in every attempt. */
+                "webhook-id": components["parameters"]["webhookId"];
+                /** @description Unix seconds of the attempt. */
+                "webhook-timestamp": components["parameters"]["webhookTimestamp"];
+                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, separated by `.`. */
+                "webhook-signature": components["parameters"]["webhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "case.decided",
+                 *       "timestamp": "2026-11-21T09:00:00Z",
+                 *       "data": {
+                 *         "case": {
+                 *           "id": "case_0f3a5b7c9d1e2f40",
+                 *           "kind": "ring",
+                 *           "before": "open",
+                 *           "state": "excluded"
+                 *         },
+                 *         "actor": {
+                 *           "key": "anna"
+                 *         },
+                 *         "members": [
+                 *           "42",
+                 *           "7",
+                 *           "9"
+                 *         ],
+                 *         "reason": "A ring"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "case.decided";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        case: {
+                            id: components["schemas"]["CaseId"];
+                            kind: string;
+                            /** @description The state before the decision. */
+                            before: components["schemas"]["CaseState"];
+                            state: components["schemas"]["CaseState"];
+                        };
+                        /** @description `null` if the service key has no name. */
+                        actor: {
+                            key: string;
+                        } | null;
+                        members: components["schemas"]["Id"][];
+                        /** @description `null` if the case was decided again before the message was sent. */
+                        reason: string | null;
                     };
                 };
             };

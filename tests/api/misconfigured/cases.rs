@@ -62,7 +62,7 @@ const TABLE: &str = r#"
     WEBHOOKS                  [[{"URL":"https://a.example"}]]  number 1 has an unknown field; expected url, secret, kinds
     WEBHOOKS                  [[{"url":"http://a.example"}], [{"url":"https://u@a.example"}], [{}]]  number 1 must have a url that begins with https://, or http://localhost, and names no user
     WEBHOOKS                  [[{"url":"https://a.example","secret":"whsec_c2hvcnQ="}], [{"url":"https://a.example"}]]  number 1 must have a secret: whsec_ and the base64 of 24 to 64 bytes, from: echo whsec_$(openssl rand -base64 32)
-    WEBHOOKS                  [[{"url":"https://hooks.slack.com/a","kinds":["like"]}]]  number 1 must have kinds among period.closed, event.final, level.reached, achievement.earned, member.joined, moderation.*, case.opened, journal.lagging
+    WEBHOOKS                  [[{"url":"https://hooks.slack.com/a","kinds":["like"]}]]  number 1 must have kinds among period.closed, event.final, level.reached, achievement.earned, member.joined, moderation.*, case.opened, case.decided, journal.lagging
     RULES                     ["like"]                     must be a table
     RULES                     [{"Like":{"points":1}}]      Like is not an action: 1 to 32 of a-z 0-9 _ -
     RULES                     [{"like":2}]                 like must be a table

@@ -1,6 +1,6 @@
 //! The kinds of messages, and members who were hidden or erased before they are sent.
 
-use test_support::{Value, json, peer, peers};
+use test_support::{SERVICE_KEY, Value, json, peer, peers};
 
 use super::{HookApp, SECRET, contents, endpoint, receiver, respond, start, start_with};
 use crate::app::MiniflareApp;
@@ -320,4 +320,73 @@ async fn opened_case_has_a_message_without_members() {
     assert_eq!(timestamp[..19], found[..19]);
     app.miniflare.tick().await;
     assert_eq!(app.minute().await, []);
+}
+
+/// Opens a case of two members by hand, and returns its path.
+async fn open_case(app: &HookApp, members: [&str; 2]) -> String {
+    let case = json!({"members": members, "reason": "Said by three members"});
+    let opened = app.post("/v1/cases", &case).await;
+    opened.assert_status(200);
+    format!("/v1/cases/{}", opened.body["id"].as_str().expect("an id"))
+}
+
+fn start_with_cases() -> HookApp {
+    start_with(|worker| {
+        let worker = worker.var("CONTENT_PERIODS", "all").var("SHARDS", "1");
+        let worker = worker.var("SERVICE_KEYS", &format!("anna@admin:{SERVICE_KEY}"));
+        worker.json("FAIR_PLAY", json!({}))
+    })
+}
+
+/// A repeated request has no second message, and a case that stays open none.
+#[tokio::test]
+async fn decided_case_has_a_message_for_each_decision() {
+    let app = start_with_cases();
+    let path = open_case(&app, ["a", "b"]).await;
+    let id = path.rsplit('/').next().expect("an id").to_owned();
+    let decided = |before: &str, state: &str, reason: Value| {
+        let case = json!({"id": id, "kind": "manual", "before": before, "state": state});
+        let data = json!({"case": case, "actor": {"key": "anna"}, "members": ["a", "b"], "reason": reason});
+        (json!("case.decided"), data)
+    };
+    let open = json!({"state": "open", "reason": "Not yet"});
+    app.put(&path, &open).await.assert_status(200);
+    let exclude = json!({"state": "excluded", "from": "2026-11-01T00:00:00Z", "reason": "A ring"});
+    for _ in 0..2 {
+        app.put(&path, &exclude).await.assert_status(200);
+    }
+    let expected = [decided("open", "excluded", json!("A ring"))];
+    assert_eq!(contents(&app.minute().await), expected);
+    app.put(&path, &exclude).await.assert_status(200);
+    assert_eq!(app.minute().await, []);
+    let dismiss = json!({"state": "dismissed", "reason": "A team"});
+    for decision in [&dismiss, &open] {
+        app.put(&path, decision).await.assert_status(200);
+    }
+    let expected = [
+        decided("excluded", "dismissed", Value::Null),
+        decided("dismissed", "open", json!("Not yet")),
+    ];
+    assert_eq!(contents(&app.minute().await), expected);
+    assert_eq!(app.states("case.decided").await, ["delivered"; 3]);
+}
+
+/// A dismissed case is deleted with its member, and an excluded one stays without them.
+#[tokio::test]
+async fn decided_case_names_no_erased_member() {
+    let app = start_with_cases();
+    let exclude = json!({"state": "excluded", "from": "2026-11-01T00:00:00Z", "reason": "A ring"});
+    let dismiss = json!({"state": "dismissed", "reason": "A team"});
+    for (members, decision) in [(["a", "b"], &exclude), (["a", "c"], &dismiss)] {
+        let path = open_case(&app, members).await;
+        app.put(&path, decision).await.assert_status(200);
+    }
+    app.erase("a").await;
+    let messages = app.minute().await;
+    let mut decided = messages.iter().map(|message| &message.body);
+    let decided = decided.find(|body| body["type"] == "case.decided");
+    assert_eq!(decided.expect("a message")["data"]["members"], json!(["b"]));
+    let mut states = app.states("case.decided").await;
+    states.sort();
+    assert_eq!(states, ["delivered", "dropped"]);
 }

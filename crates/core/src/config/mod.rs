@@ -27,7 +27,7 @@ pub use scopes::{Scope, Scopes};
 pub use service_keys::{ServiceKey, ServiceKeys};
 pub use tokens::Tokens;
 pub use vars::Vars;
-pub use webhooks::{CASE_OPENED, Endpoint, LEVEL_REACHED, Webhooks};
+pub use webhooks::{CASE_DECIDED, CASE_OPENED, Endpoint, LEVEL_REACHED, Webhooks};
 
 use crate::calendar::{Calendar, Period, Zone};
 use crate::error::Error;

@@ -11,7 +11,7 @@ pub(super) const NAME: &str = "WEBHOOKS";
 const MAX_ENDPOINTS: usize = 10;
 
 /// The kinds of messages that an endpoint may list. `moderation.*` are several.
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "period.closed",
     "event.final",
     LEVEL_REACHED,
@@ -19,6 +19,7 @@ const KINDS: [&str; 8] = [
     "member.joined",
     "moderation.*",
     CASE_OPENED,
+    CASE_DECIDED,
     "journal.lagging",
 ];
 
@@ -27,6 +28,9 @@ pub const LEVEL_REACHED: &str = "level.reached";
 
 /// The kind of a message about a case that opens.
 pub const CASE_OPENED: &str = "case.opened";
+
+/// The kind of a message about a moderator's decision on a case.
+pub const CASE_DECIDED: &str = "case.decided";
 
 /// The prefix of a signing secret in base64 (Standard Webhooks).
 const SECRET_PREFIX: &str = "whsec_";
