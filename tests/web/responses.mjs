@@ -120,6 +120,7 @@ const STATS = (url) => {
 const POINTS = () => ({
   user: { id: 'ada', name: 'Ada Lovelace' },
   source: 'journal',
+  exclusions: [{ reason: 'You agreed to like each other’s posts' }],
   entries: [
     { at: iso(0, -1), type: 'activity', action: 'comment', target: TARGETS[0], points: 3, undone: false },
     { at: iso(0, -3), type: 'activity', action: 'like', target: TARGETS[1], points: 2, undone: true },

@@ -39,9 +39,9 @@ const visible = (page, ...names) =>
   )
 
 /** Opens a member's page, signed in as a user or as none, and waits for its content. */
-async function open(t, member, options = {}, as = undefined) {
-  const hash = as ? `#token=${app.token(as)}` : ''
-  const page = await app.visit(t, new URL(`/u/${encodeURIComponent(member)}${hash}`, app.url).href, options)
+async function open(t, member, options = {}, as = undefined, on = app) {
+  const hash = as ? `#token=${on.token(as)}` : ''
+  const page = await on.visit(t, new URL(`/u/${encodeURIComponent(member)}${hash}`, on.url).href, options)
   // A member whose year is private has no more than the climb.
   await page.locator('#member:not([hidden]), #unknown:not([hidden])').waitFor({ state: 'attached' })
   return page
@@ -203,6 +203,35 @@ describe('own page', () => {
       'A moderator has taken you off the boards. A moderator has frozen your account: what you do does not count. ' +
         'Likes bought',
     )
+  })
+
+  it('public reason of an exclusion is shown to its member', async (t) => {
+    const vars = { CONTENT_PERIODS: 'all', SHARDS: 1, FAIR_PLAY: {} }
+    const fair = await startApp({ live: false, databases: true, vars })
+    t.after(() => fair.stop())
+    const decide = async (members, reason, public_reason) => {
+      const { id } = await fair.request('POST', '/v1/cases', { members, reason: 'Said by three members' })
+      const decision = { state: 'excluded', from: '2026-11-01T00:00:00Z', reason, public_reason }
+      await fair.request('PUT', `/v1/cases/${id}`, decision)
+      return id
+    }
+    const id = await decide(['ada', 'eve'], 'They agreed to like each other’s posts', true)
+    await decide(['ada', 'bob'], 'For moderators', false)
+    await fair.runCron('* * * * *')
+    const page = await open(t, 'ada', PHONE, 'ada', fair)
+    await eventually(
+      () => text(page, '#moderation'),
+      'A moderator has decided that what you and some other members give each other does not count. ' +
+        'They agreed to like each other’s posts',
+    )
+    assert.equal(await scrollWidth(page), PHONE.viewport.width)
+    assert.deepEqual(page.errors, [])
+    const other = await open(t, 'ada', PHONE, 'eve', fair)
+    assert.equal(await other.locator('#moderation').isVisible(), false)
+    await fair.request('PUT', `/v1/cases/${id}`, { state: 'open', reason: 'By mistake' })
+    await fair.runCron('* * * * *')
+    await page.reload({ waitUntil: 'networkidle' })
+    assert.equal(await page.locator('#moderation').isVisible(), false)
   })
 
   it('activities that did not count say why', async (t) => {
