@@ -1082,6 +1082,38 @@ describe('cases', () => {
     assert.deepEqual(bodies[1], { state: 'open', reason: 'By mistake' })
   })
 
+  it('case by hand opens with its members', async (t) => {
+    const page = await openAdmin(t, app, '#cases')
+    await button(page, 'Open a case').click()
+    const dialog = page.getByRole('dialog', { name: 'Open a case' })
+    await answer(page, { Members: 'hugo', Reason: 'Said by three members' }, 'Open a case')
+    await dialog.getByRole('alert').getByText('must be an array of 2 to 50 different users').waitFor()
+    assert.equal(await dialog.getByLabel('Members').getAttribute('aria-invalid'), 'true')
+    await answer(page, { Members: 'hugo, ida\njo' }, 'Open a case')
+    await page.getByRole('heading', { name: 'By a moderator, 3 members', level: 1 }).waitFor()
+    assert.deepEqual(await badges(page), ['Open'])
+    await page.locator('.facts').getByText('Said by three members').waitFor()
+    const members = card(page, 'Members').getByRole('listitem')
+    assert.deepEqual((await members.allInnerTexts()).sort(), ['hugo', 'ida', 'jo'])
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('case by hand excludes within a span', async (t) => {
+    const page = await openAdmin(t, app, '#cases')
+    await button(page, 'Open a case').click()
+    const dialog = page.getByRole('dialog', { name: 'Open a case' })
+    await dialog.getByText('Exclude at once').click()
+    await dialog.getByText('Time zone: UTC.').waitFor()
+    const until = { Members: 'kai lou', Reason: 'They agreed', Until: '2026-12-01T00:00' }
+    await answer(page, until, 'Open a case')
+    await dialog.getByRole('alert').getByText('must be an RFC 3339 date').waitFor()
+    await answer(page, { From: '2026-11-01T08:00' }, 'Open a case')
+    await page.getByRole('heading', { name: 'By a moderator, 2 members', level: 1 }).waitFor()
+    assert.deepEqual(await badges(page), ['Excluded'])
+    await page.getByText('Nov 1, 2026, 8:00 AM UTC – Dec 1, 2026, 12:00 AM UTC').waitFor()
+    assert.deepEqual(page.errors, [])
+  })
+
   it('search continues until the journal is read', async (t) => {
     const answers = [
       { complete: false, opened: 1, updated: 0 },

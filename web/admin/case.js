@@ -1,12 +1,13 @@
 // A case: its members as a graph, what they gave each other, and the decision of a moderator.
 
 /** @import { Content } from './parts.js' */
-/** @import { BoardChange, CaseDetails, CaseState, Context, Field, Moderation } from './types.js' */
+/** @import { BoardChange, CaseDetails, CaseState, Context, Moderation } from './types.js' */
 
 import { make } from '../page/dom.js'
 import { ApiError, path } from './api.js'
 import { KINDS, STATES } from './cases.js'
 import { openForm, readerField, reasonField } from './dialog.js'
+import { exclusionOf, spanFields } from './exclusion.js'
 import { graph } from './graph.js'
 import { flagBadges, userPath } from './moderate.js'
 import {
@@ -27,7 +28,6 @@ import {
   time,
   wide,
 } from './parts.js'
-import { instantOf } from './zone.js'
 
 const DRAWN = 24 // members. The labels of more would be too small.
 
@@ -171,34 +171,15 @@ function decide(context, { id, kind, members, pairs }, state, timezone) {
   const { set, about, is_set } = words.states[state]
   const title = words.title(words.kinds[kind].name, format.number(members.length))
   const [first = ''] = pairs.map(({ first }) => first).sort()
-  const time = /** @type {const} */ ({ type: 'datetime-local', step: 'any' })
-  /** @type {Field[]} */
-  const span = [
-    {
-      ...{
-        name: 'from',
-        label: words.from,
-        hint: texts.rules.zone(timezone),
-        required: true,
-        pointer: '/from',
-        ...time,
-      },
-      value: first && `${first}T00:00`,
-    },
-    { name: 'until', label: words.until, hint: words.until_hint, pointer: '/until', ...time },
-  ]
+  const span = spanFields(context, timezone, { required: true, value: first && `${first}T00:00` })
   const element = button(set, async () => {
     const answer = await openForm(context, {
       title: texts.answered(set, title),
       content: [make('p', {}, about)],
       fields: state === 'excluded' ? [...span, reasonField(context), readerField(context)] : [reasonField(context, '')],
       submit: set,
-      send: ({ reason, reader, from, until }) => {
-        const exclusion = state === 'excluded' && {
-          from: instantOf(from, timezone),
-          until: until ? instantOf(until, timezone) : null,
-          public_reason: reader === 'member',
-        }
+      send: ({ reason, ...span }) => {
+        const exclusion = state === 'excluded' && exclusionOf(span, timezone)
         return api.request('PUT', path`/v1/cases/${id}`, { body: { state, reason, ...exclusion } })
       },
     })

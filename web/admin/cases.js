@@ -4,7 +4,9 @@
 /** @import { Case, Cases, Context } from './types.js' */
 
 import { make } from '../page/dom.js'
-import { ApiError } from './api.js'
+import { ApiError, path } from './api.js'
+import { openForm, readerField, reasonField } from './dialog.js'
+import { exclusionOf, spanFields } from './exclusion.js'
 import { badge, button, feed, heading, note, paged, problem, time } from './parts.js'
 import { itemsOf } from './search.js'
 
@@ -66,7 +68,7 @@ export async function casesView(context, argument) {
   return make(
     'div',
     {},
-    heading(texts.sections.cases, filter, searchButton(context)),
+    heading(texts.sections.cases, filter, openButton(context), searchButton(context)),
     ...(search ? [fairnessTiles(context, search.fairness)] : []),
     make(
       'p',
@@ -118,6 +120,47 @@ function itemOf(context, { id, kind, state, score, gifts, days, share, members, 
     make('a', { href: caseUrl(id) }, texts.answered(words.kinds[kind].name, ''), ...shown, ...more),
   ]
   return { line, more: [facts.join(' · '), time(context, found), ` · ${words.updated} `, time(context, updated)] }
+}
+
+/**
+ * Returns the button that opens a case of members whom the moderator names. With a span, their activity does not count at once.
+ * @param {Context} context
+ */
+function openButton(context) {
+  const { api, texts, signal } = context
+  const words = texts.cases
+  const element = button(words.open, async () => {
+    const { configured } = await api.health(signal)
+    const timezone = configured?.timezone ?? 'UTC'
+    const exclusion = [...spanFields(context, timezone, {}), readerField(context)]
+    const answer = await openForm(context, {
+      title: words.open,
+      fields: [
+        {
+          name: 'members',
+          label: texts.sections.members,
+          hint: words.open_hint,
+          type: 'textarea',
+          required: true,
+          pointer: '/members',
+        },
+        reasonField(context, ''),
+        ...exclusion.map((field) => ({ ...field, group: words.open_excluded })),
+      ],
+      submit: words.open,
+      send: async ({ members, reason, ...span }) => {
+        const body = { members: members.split(/[\s,]+/), reason }
+        /** @type {Case} */
+        const found = await api.request('POST', '/v1/cases', { body })
+        if (!span.from && !span.until) return found
+        const decision = { state: 'excluded', reason, ...exclusionOf(span, timezone) }
+        return api.request('PUT', path`/v1/cases/${found.id}`, { body: decision })
+      },
+    })
+    if (answer) location.hash = caseUrl(answer.id)
+  })
+  element.id = 'open-case'
+  return element
 }
 
 /**

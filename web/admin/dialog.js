@@ -190,7 +190,7 @@ function controlOf(context, field) {
       type === 'textarea'
         ? make('textarea', { ...common, rows: 3 })
         : make('input', { ...common, type, step: step ?? '' })
-    if (maxLength) input.maxLength = maxLength
+    if (maxLength) Object.assign(input, { maxLength })
     if (field.check) input.spellcheck = false
   }
   input.value = value

@@ -126,6 +126,9 @@ export interface Texts {
     states: Record<CaseState, { set: string; is_set: string; about: string }>
     kinds: Record<Case['kind'], { name: string; about: string; share: string }>
     fairness: Record<'top_givers_share' | 'gini' | 'mutual_share', { title: string; meaning: string }>
+    open: string
+    open_hint: string
+    open_excluded: string
     search: string
     search_done: (opened: string, updated: string) => string
     searched: string
