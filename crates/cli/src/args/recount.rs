@@ -12,8 +12,8 @@ pub struct RecountArgs {
     /// Rules: a wrangler.toml, or a table of actions as TOML or JSON
     #[arg(long, value_name = "FILE", group = "what")]
     pub rules: Option<String>,
-    /// Count what accounts did before they were joined for their members, and what was sent for accounts that have left for
-    /// these; caps, cooldowns and own targets by --rules [default: the default rules]
+    /// Count what accounts did before they were joined for their members, what was sent for accounts that have left for
+    /// these, and no activity that cases exclude; caps, cooldowns and own targets by --rules [default: the default rules]
     #[arg(long, group = "what")]
     pub accounts: bool,
     /// Count only this event again
@@ -74,9 +74,9 @@ With --event, only the board of that event changes: everything in the journal co
 definition, which may begin in the past. The event is final again at once, or when it would have
 been.
 
-With --accounts, activity between the members of excluded cases is taken too, or given back.
-Nothing is done if no account has been joined or has left, and no case has been decided so, since
-the last such recount: run it once a day.
+With --accounts, activity between the members of excluded cases is taken too, and given back after
+the decision was taken back. Nothing is done if since the last such recount no account has been
+joined or has left, and no exclusion has changed: run it once a day.
 
 Examples:
   activity-rank recount --accounts --rules wrangler.toml --dry-run

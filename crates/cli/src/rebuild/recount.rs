@@ -83,13 +83,14 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
 /// The most Redis commands of an entry in a replay: `make cost` prints the commands of a like, without the journal.
 const ENTRY_COMMANDS: u64 = 25;
 
-/// Returns whether a recount would change nothing: one of accounts, if none was joined or detached since the last one.
+/// Returns whether a recount would change nothing: one of accounts, if since the last one no account was joined or detached and
+/// no exclusion changed.
 async fn changes_nothing(session: &Session, args: &RecountArgs) -> Result<bool, Failure> {
     Ok(args.accounts && !accounts::is_due(session.journals()).await?)
 }
 
-/// Returns a recount with its decisions about the journal, and what one of accounts changes. Prints how many commands it
-/// takes.
+/// Returns a recount with its decisions about the journal, and what one of accounts changes. Prints the number of its
+/// commands.
 async fn decided(
     session: &Session,
     args: &RecountArgs,
@@ -124,12 +125,12 @@ async fn decided(
     Ok((Recount::Accounts(recount), Some(past)))
 }
 
-/// Ends a recount of accounts that are recounted already.
+/// Ends a recount of accounts and exclusions that are recounted already.
 async fn nothing_to_do(session: &mut Session) -> Result<ExitCode, Failure> {
     session.drop_written().await?;
     session.finish_progress();
     Screen::print(
-        "nothing to recount: no account has been joined or has left since the last recount",
+        "nothing to recount: since the last recount no account has been joined or has left, and no exclusion has changed",
     )?;
     Ok(ExitCode::SUCCESS)
 }
@@ -155,7 +156,7 @@ fn confirm(args: &RecountArgs) -> Result<(), Failure> {
         }
         None if args.accounts => {
             format!(
-                "This adds the past of accounts of {prefix} to their members, and restores that of detached ones."
+                "This adds the past of accounts of {prefix} to their members, restores that of detached ones, and takes what cases exclude, or gives it back."
             )
         }
         None => format!("This replaces the points of {prefix} for good."),

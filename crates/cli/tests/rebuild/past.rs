@@ -48,6 +48,9 @@ fn start(shards: u32) -> JournalApp {
     })
 }
 
+/// What a recount prints if there is nothing to do.
+const NOTHING: &str = "nothing to recount: since the last recount no account has been joined or has left, and no exclusion has changed\n";
+
 /// Achievements that members keep when their value falls.
 const KEPT: [&str; 5] = ["kept", "likes", "europe", "days", "member"];
 
@@ -600,10 +603,26 @@ async fn recount_of_accounts_is_previewed_and_made_once() -> TestResult {
         app.detach("p1b").await;
         app.recount_accounts(&["--apply", "--yes"])?;
         let output = app.recount_accounts(mode)?;
-        assert_eq!(
-            output,
-            "nothing to recount: no account has been joined or has left since the last recount\n"
-        );
+        assert_eq!(output, NOTHING);
+    }
+    Ok(())
+}
+
+/// No account is joined.
+#[tokio::test]
+async fn recount_of_exclusions_is_made_once() -> TestResult {
+    let app = start(1);
+    app.register_persons().await;
+    app.send(json!({"user": "p0", "action": "like", "target": "t1"}))
+        .await;
+    let members = ["p0", "p1"].map(str::to_owned);
+    for (days, change) in [(Some(1), "2 → 0 points"), (None, "0 → 2 points")] {
+        app.decide(&members, days).await;
+        let preview = app.recount_accounts(&["--dry-run"])?;
+        assert!(preview.contains(change), "{preview}");
+        app.recount_accounts(&["--apply", "--yes"])?;
+        assert_verified(&app)?;
+        assert_eq!(app.recount_accounts(&["--dry-run"])?, NOTHING);
     }
     Ok(())
 }
