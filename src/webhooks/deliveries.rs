@@ -43,8 +43,8 @@ const DATA: &str = "WHEN kind = 'journal.lagging' \
     'points', json(printf('%.15g', 1.0 * CASE entry ->> 'did' WHEN 'undo' THEN CAST(entry ->> 'applied' AS INTEGER) ELSE entry ->> 'points' END / ?7))) \
     ELSE '{}' END) END";
 
-/// The data of a message about a decision: the members are those of the case when it is sent, because one may have been
-/// erased since. The reason is that of the last decision. An erased case has none of them.
+/// The data of a message about a decision. Members and reason come from the case when it is sent, because a member may have been
+/// erased since; a deleted case has no data.
 const DECIDED: &str = "WHEN kind = 'case.decided' THEN (SELECT json_set(data, '$.members', json(members), \
     '$.reason', iif(decided = at, reason, NULL)) FROM cases WHERE cases.site = deliveries.site \
     AND cases.id = data ->> '$.case.id') ";

@@ -71,8 +71,8 @@ pub fn insert_earned(with: &str, found: &str) -> String {
     )
 }
 
-/// Returns the statement that inserts deliveries of the message about a decision, before it is stored. `values` are those of
-/// the statement that stores it, see [`decide`](crate::journal::fair_play::decide). A decision that changes nothing has no
+/// Returns the statement that inserts deliveries of the message about a decision, before it is stored. `values` are the
+/// values of the statement that stores it, see [`decide`](crate::journal::fair_play::decide). A decision that changes nothing has no
 /// message, as a request may be repeated, and a case that stays open was not decided.
 #[must_use]
 pub fn insert_decided(config: &Config, values: Vec<Value>) -> Statement {

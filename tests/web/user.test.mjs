@@ -205,7 +205,7 @@ describe('own page', () => {
     )
   })
 
-  it('public reason of an exclusion is shown to its member', async (t) => {
+  it('public reason of an exclusion is shown', async (t) => {
     const vars = { CONTENT_PERIODS: 'all', SHARDS: 1, FAIR_PLAY: {} }
     const fair = await startApp({ live: false, databases: true, vars })
     t.after(() => fair.stop())

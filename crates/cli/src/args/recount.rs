@@ -13,7 +13,8 @@ pub struct RecountArgs {
     #[arg(long, value_name = "FILE", group = "what")]
     pub rules: Option<String>,
     /// Count what accounts did before they were joined for their members, what was sent for accounts that have left for
-    /// these, and no activity that cases exclude; caps, cooldowns and own targets by --rules [default: the default rules]
+    /// these, and no activity that cases exclude; caps, cooldowns and own targets by --rules and published versions
+    /// [default: the default rules]
     #[arg(long, group = "what")]
     pub accounts: bool,
     /// Count only this event again
@@ -67,15 +68,16 @@ pub struct RecountArgs {
 const RECOUNT_EXAMPLES: &str = "\
 Replays the journal with the points of other rules, from its beginning: each activity counts by
 the rule of its instant. The default rules are included, as in the variable RULES. Actions without
-a rule keep their points. Change the rules of the service first: it counts new activity by its
-own.
+a rule keep their points. Published versions do not apply: name their values in the file, with
+'from'. Change the rules of the service first: it counts new activity by its own.
 
 With --event, only the board of that event changes: everything in the journal counts by its
 definition, which may begin in the past. The event is final again at once, or when it would have
 been.
 
 With --accounts, activity between the members of excluded cases is taken too, and given back after
-the decision was taken back. Nothing is done if since the last such recount no account has been
+the decision was taken back. The file, and the published versions at their instants, decide caps,
+cooldowns and own targets. Nothing is done if since the last such recount no account has been
 joined or has left, and no exclusion has changed: run it once a day.
 
 Examples:

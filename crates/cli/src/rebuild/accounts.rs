@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use activity_rank_core::account::Accounts;
 use activity_rank_core::config::Rules;
+use activity_rank_core::event::Definitions;
+use activity_rank_core::rules::Timeline;
 use activity_rank_core::shard;
 use activity_rank_store::accounts::account_keys;
 use activity_rank_store::fingerprint::Stored;
@@ -20,6 +22,7 @@ use tokio::time::{Instant, sleep};
 use super::account::AccountRecount;
 use super::journal::{Change, Entry};
 use super::past::{Decision, Links, Past, Reader};
+use super::rules::PublishedRules;
 use super::settings::Settings;
 use super::source::{Source, read_page};
 use super::state::{OwnedShard, Shard};
@@ -192,22 +195,31 @@ pub async fn is_due(journals: Journals<'_>) -> Result<bool, Failure> {
     Ok(changed > recounted)
 }
 
-/// Decides a recount by rules. Returns it with what it changes, and the number of entries of the journal.
+/// Decides a recount by configured rules and the versions of the journal. Returns it with what it changes, and the number of entries of the journal.
 ///
 /// # Errors
 ///
 /// As [`read_page`].
 pub async fn recount(
     journals: Journals<'_>,
-    rules: &Rules,
+    configured: &Rules,
 ) -> Result<(AccountRecount, Past, u64), Failure> {
-    let (mut last, mut entries) = (0, 0);
+    let (mut last, mut entries, mut defined) = (0, 0, Definitions::default());
     read_all(journals, |entry| {
         last = last.max(entry.original);
         entries += 1;
+        // The first shard has every version first.
+        if let (0, Change::Event { definitions, .. }) = (entry.shard, entry.change) {
+            defined = definitions;
+        }
     })
     .await?;
     wait_for_receivers(journals.shards).await?;
+    let versions = Timeline::parse(defined.rules());
+    let rules = PublishedRules {
+        configured,
+        versions,
+    };
     let (past, recount) = decide(journals, last, &Decision::Rules(rules)).await?;
     Ok((recount, past, entries))
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Bound;
 
 use activity_rank_core::calendar::{Date, Instant, Period};
-use activity_rank_core::config::{ADJUST, Once, Rules};
+use activity_rank_core::config::{ADJUST, Once};
 use activity_rank_core::content::{id_of_member, member};
 use activity_rank_core::shard;
 use activity_rank_store::count::{BoardSet, TimestampSource, Verb};
@@ -22,12 +22,13 @@ use activity_rank_store::count::{BoardSet, TimestampSource, Verb};
 use super::account::Exclusions;
 use super::account::{AccountRecount, AddedReceipt};
 use super::journal::{Activity, Change, Entry, Receipt, Registration};
+use super::rules::PublishedRules;
 use super::store::sha1_hex;
 
 /// Decides whether an activity counts.
 pub enum Decision<'a> {
     /// By rules.
-    Rules(&'a Rules),
+    Rules(PublishedRules<'a>),
     /// As a recount has decided.
     Recount(&'a AccountRecount),
 }
@@ -435,7 +436,7 @@ impl Reader {
     }
 
     /// Returns whether an exclusion of the person is about the one who receives for an activity.
-    fn is_excluded(&self, person: &str, item: &Item, rules: &Rules) -> bool {
+    fn is_excluded(&self, person: &str, item: &Item, rules: &PublishedRules<'_>) -> bool {
         let activity = &item.activity;
         let rule = rules.get(&activity.rule.action, activity.at);
         let gives = rule.is_some_and(|rule| rule.received > 0);
@@ -665,7 +666,12 @@ impl Reader {
 
 impl Done {
     /// Returns whether an activity does not count, as `count.lua` decides it.
-    fn refuses(&self, activity: &Activity, rules: &Rules, is_own: impl FnOnce() -> bool) -> bool {
+    fn refuses(
+        &self,
+        activity: &Activity,
+        rules: &PublishedRules<'_>,
+        is_own: impl FnOnce() -> bool,
+    ) -> bool {
         let (action, at) = (&activity.rule.action, activity.at);
         let rule = rules.get(action, at);
         let key = &activity.record;

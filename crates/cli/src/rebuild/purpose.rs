@@ -95,7 +95,8 @@ impl Recount {
         match self {
             Self::Rules(_) => {
                 "What caps and cooldowns refused at the time is not in the journal and stays refused. \
-                 What gave others nothing at the time still gives them nothing."
+                 What gave others nothing at the time still gives them nothing. \
+                 Published versions of the rules do not apply: each activity gives what the file says."
             }
             Self::Event(_) => {
                 "What caps and cooldowns refused at the time is not in the journal and stays refused."

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use activity_rank_core::calendar::{Calendar, Instant, Zone};
-use activity_rank_core::config::{Rules, Vars};
+use activity_rank_core::config::{Rule, Rules, Vars};
 use activity_rank_core::error::Error;
+use activity_rank_core::rules::Timeline;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,24 @@ impl From<&Rules> for RecountRules {
             (action.to_owned(), dated.collect())
         };
         Self(rules.actions().map(dated).collect())
+    }
+}
+
+/// Configured rules, with the versions that were published.
+#[derive(Clone, Debug)]
+pub struct PublishedRules<'a> {
+    /// The rules of a configuration.
+    pub configured: &'a Rules,
+    /// The versions.
+    pub versions: Timeline,
+}
+
+impl PublishedRules<'_> {
+    /// Returns the rule of an action at an instant.
+    #[must_use]
+    pub fn get(&self, action: &str, at: Instant) -> Option<Rule> {
+        let configured = self.configured.get(action, at)?;
+        Some(self.versions.rule(action, at, *configured))
     }
 }
 

@@ -14,6 +14,7 @@ use crate::interruption::run_and_kill;
 use crate::journal_app::JournalApp;
 use crate::random::Random;
 use crate::recount::RecountFile;
+use crate::stored::redis_command;
 
 /// Members; `p1a` and `p1b` are accounts of `p1`.
 const PERSONS: u64 = 5;
@@ -48,7 +49,7 @@ fn start(shards: u32) -> JournalApp {
     })
 }
 
-/// What a recount prints if there is nothing to do.
+/// The output of a recount that has nothing to do.
 const NOTHING: &str = "nothing to recount: since the last recount no account has been joined or has left, and no exclusion has changed\n";
 
 /// Achievements that members keep when their value falls.
@@ -345,6 +346,29 @@ impl JournalApp {
         self.api.put(&path, &decision).await.assert_status(200);
     }
 
+    /// Publishes a version, and lets it hold since an hour ago: a service accepts only instants ahead.
+    async fn publish_earlier(&self, rules: Value) -> TestResult {
+        let body = json!({"rules": rules, "reason": "Too many"});
+        let version = self.api.post("/v1/rules", &body).await;
+        let from = version.assert_status(200).body["from"].clone();
+        let from: Timestamp = from.as_str().unwrap_or_default().parse()?;
+        let [from, earlier] = [from, from - 1.hour()].map(|at| at.as_millisecond().to_string());
+        self.api.get("/v1/journal").await.assert_status(200);
+        let statement = format!("UPDATE journal SET entry = replace(entry, '{from}', '{earlier}')");
+        self.sql(&statement).await;
+        let (mut redis, prefix) = (self.redis(), &self.endpoint.prefix);
+        for (pattern, field) in [("p", "\t!"), ("v", "#1")] {
+            let pattern = format!("{{{prefix}:*}}{pattern}");
+            let keys: Vec<String> = redis_command(&mut redis, &["KEYS", &pattern])?;
+            for key in keys {
+                let text: String = redis_command(&mut redis, &["HGET", &key, field])?;
+                let text = text.replace(&from, &earlier);
+                redis_command::<i64>(&mut redis, &["HSET", &key, field, &text])?;
+            }
+        }
+        Ok(())
+    }
+
     async fn join(&self, account: &str) {
         let path = format!("/v1/users/{account}/account");
         let member = json!({"of": member_of(account)});
@@ -623,6 +647,27 @@ async fn recount_of_exclusions_is_made_once() -> TestResult {
         app.recount_accounts(&["--apply", "--yes"])?;
         assert_verified(&app)?;
         assert_eq!(app.recount_accounts(&["--dry-run"])?, NOTHING);
+    }
+    Ok(())
+}
+
+/// Two likes of one person in a day exceed the cap of the version, and not that of the configuration.
+#[tokio::test]
+async fn recount_of_accounts_decides_by_versions() -> TestResult {
+    for shards in [1, 3] {
+        let app = start(shards);
+        app.publish_earlier(json!({"like": {"daily_cap": 2}}))
+            .await?;
+        for (user, target) in [("p1", "t8"), ("p1a", "t9")] {
+            app.send(json!({"user": user, "action": "like", "target": target}))
+                .await;
+        }
+        app.join("p1a").await;
+        let preview = app.recount_accounts(&["--dry-run"])?;
+        let expected = "board all: 1 of 1 member change, 4 → 2 points\n";
+        assert!(preview.starts_with(expected), "{preview}");
+        app.recount_accounts(&["--apply", "--yes"])?;
+        assert_verified(&app)?;
     }
     Ok(())
 }

@@ -19,7 +19,8 @@ use crate::run::Run;
 use crate::stored::{StoredData, is_of_rebuild, redis_command};
 
 const LIMITS: &str = "What caps and cooldowns refused at the time is not in the journal and stays refused. What gave \
-    others nothing at the time still gives them nothing.";
+    others nothing at the time still gives them nothing. Published versions of the rules do not apply: each activity gives \
+    what the file says.";
 
 /// A file with rules, or with the definition of an event.
 pub struct RecountFile {
