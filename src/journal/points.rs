@@ -196,9 +196,9 @@ pub async fn read_exclusion_reasons(
     config: &Config,
     user: &str,
 ) -> Result<Vec<String>, Error> {
-    let sql = "SELECT reason AS text FROM (SELECT entry ->> 'reason' AS reason, entry ->> 'excluded' AS excluded, \
-         entry ->> 'public' AS public, MAX(n) AS n FROM journal WHERE site = ?1 AND user = ?2 AND entry ->> 'did' = 'exclude' \
-         GROUP BY entry ->> 'case') WHERE excluded <> '' AND public = '1' ORDER BY n";
+    let sql = "SELECT reason AS text FROM cases WHERE site = ?1 AND id IN (SELECT entry ->> 'case' FROM journal \
+         WHERE site = ?1 AND user = ?2 AND entry ->> 'did' = 'exclude') AND state = 'excluded' AND public = 1 \
+         ORDER BY decided";
     let values = vec![deployment_id(config).into(), user.into()];
     journal.texts(Statement::new(sql, values)).await
 }

@@ -450,6 +450,14 @@ async fn check_exclusion(shards: u32) {
     assert_eq!(points["exclusions"], json!([{"reason": "A ring"}]));
     let points = app.read("/v1/users/c/points").await;
     assert_eq!(points.get("exclusions"), None);
+    // The same exclusion with another reason.
+    for reason in ["A ring of two", "A ring"] {
+        let mut again = excluded(&from, until.as_str());
+        again["reason"] = json!(reason);
+        decide(&app, &case, again).await;
+        let points = app.read("/v1/users/a/points").await;
+        assert_eq!(points["exclusions"], json!([{ "reason": reason }]));
+    }
     let log = app.read("/v1/moderation").await;
     let actions: Vec<&Value> = log["entries"]
         .as_array()
