@@ -79,8 +79,12 @@ const SCRIPTS: [(&str, &[&str]); 33] = [
 /// The file that every script begins with.
 const FIRST: &str = "users";
 
+/// The script that runs others as functions, with those and its files.
+const SCRATCH: (&str, [&str; 3]) = ("SCRATCH", ["COUNT", "RECEIVE", "ACCOUNT"]);
+const SCRATCH_FILES: [&str; 3] = ["scratch_start", "calls", "scratch"];
+
 /// The scripts that write. Upstash runs the others beside each other.
-const WRITING: [&str; 16] = [
+const WRITING: [&str; 17] = [
     "ACCOUNT",
     "ADJUST",
     "AWARD",
@@ -94,6 +98,7 @@ const WRITING: [&str; 16] = [
     "PROFILES",
     "RECEIVE",
     "RESUME",
+    "SCRATCH",
     "SETTLE",
     "TARGETS",
     "WATCH",
@@ -111,35 +116,88 @@ const ACTION_CODES: [(&str, &str); 7] = [
     ("V", "visit"),
 ];
 
+/// A part of a script.
+#[derive(Clone)]
+enum Part {
+    /// A file, which scripts share.
+    File(&'static str),
+    /// A text.
+    Text(String),
+}
+
+impl Part {
+    fn text<'a>(&'a self, files: &'a BTreeMap<&str, String>) -> &'a str {
+        match self {
+            Self::File(file) => files.get(file).map_or("", String::as_str),
+            Self::Text(text) => text,
+        }
+    }
+
+    /// Returns a reference to the constant.
+    fn constant(&self) -> String {
+        match self {
+            Self::File(file) => format!("&{}_LUA", file.to_uppercase()),
+            Self::Text(text) => format!("&{text:?}"),
+        }
+    }
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo:rerun-if-changed=src/scripts");
     let mut code = String::new();
     // Each file is one constant: the wasm contains it once, however many scripts use it.
     let mut parts = BTreeMap::new();
     let listed = SCRIPTS.iter().flat_map(|(_, files)| files.iter());
-    for file in listed.chain([&FIRST]) {
+    for file in listed.chain([&FIRST]).chain(&SCRATCH_FILES) {
         let source = fs::read_to_string(format!("src/scripts/{file}.lua"))?;
         parts.insert(*file, strip(&source));
     }
     for (file, text) in &parts {
-        writeln!(code, "static {}_LUA: &str = {text:?};", file.to_uppercase())?;
+        let visibility = if *file == "calls" {
+            "/// `calls.lua`.\npub "
+        } else {
+            ""
+        };
+        writeln!(
+            code,
+            "{visibility}static {}_LUA: &str = {text:?};",
+            file.to_uppercase()
+        )?;
     }
+    let mut scripts: Vec<(&str, Vec<Part>)> = Vec::new();
     for (name, files) in SCRIPTS {
-        let files: Vec<&str> = [&FIRST].into_iter().chain(files).copied().collect();
-        let texts = files.iter().filter_map(|file| parts.get(file));
-        let text: String = texts.map(String::as_str).collect();
-        let constants = files
-            .iter()
-            .map(|file| format!("&{}_LUA", file.to_uppercase()));
-        let constants: Vec<String> = constants.collect();
-        let no_writes = if WRITING.contains(&name) {
+        let files = [&FIRST].into_iter().chain(files);
+        scripts.push((name, files.map(|file| Part::File(file)).collect()));
+    }
+    let (name, called) = SCRATCH;
+    let [start, rest @ ..] = SCRATCH_FILES;
+    let mut scratch = vec![Part::File(start)];
+    for called in called {
+        let function = called.to_lowercase();
+        scratch.push(Part::Text(format!(
+            "scripts.{function} = function(KEYS, ARGV)\n"
+        )));
+        let found = scripts.iter().find(|(name, _)| *name == called);
+        scratch.extend(found.into_iter().flat_map(|(_, parts)| parts.clone()));
+        scratch.push(Part::Text("end\n".to_owned()));
+    }
+    scratch.extend(rest.map(Part::File));
+    scripts.push((name, scratch));
+    for (name, script) in &scripts {
+        let text: String = script.iter().map(|part| part.text(&parts)).collect();
+        let constants: Vec<String> = script.iter().map(Part::constant).collect();
+        let no_writes = if WRITING.contains(name) {
             ""
         } else {
             ",no-writes"
         };
         let shebang = format!("#!lua flags=allow-key-locking{no_writes}\n");
         let (sha, plain_sha) = (sha1(&format!("{shebang}{text}"))?, sha1(&text)?);
-        let files: Vec<String> = files.iter().map(|file| format!("`{file}.lua`")).collect();
+        let files = script.iter().filter_map(|part| match part {
+            Part::File(file) => Some(format!("`{file}.lua`")),
+            Part::Text(_) => None,
+        });
+        let files: Vec<String> = files.collect();
         writeln!(
             code,
             "/// The script of {}.\npub static {name}: Script = Script {{ shebang: {shebang:?}, \
@@ -148,7 +206,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             constants.join(", "),
         )?;
     }
-    let names = SCRIPTS.map(|(name, _)| format!("({name:?}, &{name})"));
+    let names = scripts.iter();
+    let names: Vec<String> = names
+        .map(|(name, _)| format!("({name:?}, &{name})"))
+        .collect();
     writeln!(
         code,
         "/// Every script, by name.\npub static ALL: [(&str, &Script); {}] = [{}];",

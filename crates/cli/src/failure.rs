@@ -3,7 +3,10 @@
 use std::io;
 use std::process::ExitCode;
 
+use activity_rank_store::redis::StoreError;
+
 use crate::count::count;
+use crate::printable::printable;
 use crate::request_error::RequestError;
 
 /// Exit code: some lines were refused; all others were accepted.
@@ -16,6 +19,15 @@ pub const UNHEALTHY: u8 = 1;
 const INVALID_INPUT: u8 = 2;
 /// Exit code: the service or the store cannot be reached, or refused the request.
 const UNAVAILABLE: u8 = 3;
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(match error {
+            StoreError::Unauthorized => "the store rejected the token".to_owned(),
+            StoreError::Refused(cause) | StoreError::Unavailable(cause) => printable(&cause),
+        })
+    }
+}
 
 /// An error that ends a command.
 #[derive(Debug, thiserror::Error)]

@@ -13,7 +13,7 @@
 //! | 409 | `author-conflict` | which target has another author | |
 //! | 409 | `event-conflict` | why the event cannot be defined or adjusted like that | |
 //! | 409 | `pause-conflict` | why the user cannot have the pause | |
-//! | 409 | `rules-conflict` | why the rules cannot be published or taken back | |
+//! | 409 | `rules-conflict` | why the rules cannot be published, taken back or previewed | |
 //! | 405 | `method-not-allowed` | the allowed methods | |
 //! | 413 | `too-large` | the limit | |
 //! | 415 | `unsupported-media-type` | the supported media type | |
@@ -130,7 +130,7 @@ pub enum Error {
     EventConflict(String),
     /// The user has a pause on some of its days, or too many.
     PauseConflict(&'static str),
-    /// The rules cannot be published or taken back.
+    /// The rules cannot be published, taken back or previewed.
     RulesConflict(String),
     /// The route does not support the method: the value of `Allow`.
     MethodNotAllowed(String),

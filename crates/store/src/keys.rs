@@ -42,6 +42,11 @@
 //! progress, for a day where other shards are not finished. Of its own a rebuild has `{ar:0}2q`, SHA-1 of each user →
 //! user, and `{ar:0}2r`, the users of whom the journal lists an activity twice.
 //!
+//! A preview of rules writes such keys of two generations on a shard with a number that no deployment has, see
+//! [`rules_preview`](crate::rules_preview). Of its own it has `{ar:1000000}s`, the replies of the last steps; `{ar:1000000}k`,
+//! the names of all its keys; `{ar:1000000}1g`, the hidden users; and counters of members for each action, `{ar:1000000}1x:like:daily-cap`
+//! of refused activities and `{ar:1000000}1y:like` of points by day. All expire within a day.
+//!
 //! [`Keys::kind`] is the list of them for tools, such as an export.
 //!
 //! Keys need no escaping: the letters after the tag are fixed, dates and numbers contain no `:`, and
@@ -209,6 +214,36 @@ impl Keys {
     #[must_use]
     pub fn recounted_users(&self) -> String {
         self.key("r")
+    }
+
+    /// Returns the key of the replies of a preview's last steps.
+    #[must_use]
+    pub fn preview_steps(&self) -> String {
+        self.key("s")
+    }
+
+    /// Returns the key of the names of a preview's keys.
+    #[must_use]
+    pub fn preview_names(&self) -> String {
+        self.key("k")
+    }
+
+    /// Returns the key of the hidden users of a preview.
+    #[must_use]
+    pub fn preview_hidden(&self) -> String {
+        self.key("g")
+    }
+
+    /// Returns the key of the activities of a preview that a limit of an action has refused, by member.
+    #[must_use]
+    pub fn preview_refused(&self, action: &str, limit: &str) -> String {
+        self.key(&format!("x:{action}:{limit}"))
+    }
+
+    /// Returns the key of the points of a preview by an action, by day and member.
+    #[must_use]
+    pub fn preview_days(&self, action: &str) -> String {
+        self.key(&format!("y:{action}"))
     }
 
     /// Returns the key of the hash of users, which holds the schema fingerprint.

@@ -13,7 +13,8 @@
 //! 8. [`stream`] and [`receive`]: changes, and what targets and authors receive by them.
 //! 9. [`boards`] and [`stats`]: read boards, standings, and the totals of boards.
 //! 10. [`profiles`], [`history`], [`pauses`], [`moderation`], [`accounts`] and [`erasure`]: one user.
-//! 11. [`targets`]: the register of targets; [`events`] and [`rules`]: events, and versions of the rules.
+//! 11. [`targets`]: the register of targets; [`events`] and [`rules`]: events, and versions of the rules;
+//!     [`rules_preview`]: what other rules would change.
 //! 12. [`watch`]: boards that someone watches.
 //! 13. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
 //! 14. [`progress`]: progress of the scheduled jobs.
@@ -39,6 +40,7 @@ pub mod progress;
 pub mod receive;
 pub mod redis;
 pub mod rules;
+pub mod rules_preview;
 pub mod scripts;
 pub mod stats;
 pub mod status;

@@ -7,8 +7,8 @@ use crate::fingerprint;
 use crate::keys::Keys;
 use crate::progress::{DRAINS, LATE};
 use crate::redis::{Command, Pipeline, Reply};
-pub use crate::stream::OutboxEntry;
 use crate::stream::{Change, START, is_after, position_field};
+pub use crate::stream::{OutboxEntry, PREVIEW};
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub const BATCH: usize = 1000;
 /// Entries of an outbox that are in the journal now.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Drained<'a> {
-    /// The ids of those that no other reader needs.
+    /// The ids of the entries that no other reader needs.
     pub ids: &'a [String],
     /// The id of the last one that this drain has read; empty before the first.
     pub last: &'a str,

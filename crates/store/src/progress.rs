@@ -9,6 +9,7 @@
 //! | `pass` | the pass in progress, or empty |
 //! | `sums` | the last entry of the outbox that is in the sums of the journal |
 //! | `queue` | on the first shard: the last delivery of queued activity, as [`QueueDelivery`] |
+//! | `preview` | on the first shard: 1 while a preview of rules has scratch keys |
 //! | `cron` | on the first shard: the last recorded run of cron, as [`RecordedRun`] |
 //! | `snapshots` | on the first shard: the [`State`](activity_rank_core::board::snapshot::State) of the snapshots |
 
@@ -17,6 +18,7 @@ use crate::events::read_definitions_and;
 use crate::fingerprint;
 use crate::keys::Keys;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
+use crate::stream;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
@@ -34,6 +36,9 @@ pub(crate) const QUEUE: &str = "queue";
 
 /// The field of the last recorded run of cron.
 pub(crate) const CRON: &str = "cron";
+
+/// The field of [`Progress::has_preview`].
+const PREVIEW: &str = "preview";
 
 /// The field of [`Progress::summed`].
 const SUMS: &str = "sums";
@@ -57,6 +62,8 @@ pub struct Progress {
     pub snapshots: String,
     /// The id of the last entry in the sums of the journal; empty if there is none.
     pub summed: String,
+    /// Whether a preview of rules has scratch keys.
+    pub has_preview: bool,
     /// The last recorded run of cron; `None` on other shards than the first.
     pub cron: Option<RecordedRun>,
 }
@@ -167,7 +174,7 @@ pub async fn read(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
         let keys = deployment.keys(shard);
         commands.push(fingerprint::read_with_definitions(&keys));
         let fields = Command::new("HMGET").arg(&keys.progress()).arg(LATE);
-        commands.push(fields.args(["archive", "pass", SNAPSHOTS, SUMS, CRON]));
+        commands.push(fields.args(["archive", "pass", SNAPSHOTS, SUMS, CRON, PREVIEW]));
         commands.push(Command::new("XINFO").arg("STREAM").arg(&keys.outbox()));
     }
     let replies = deployment.store.run_each(&Pipeline::new(commands)).await?;
@@ -194,6 +201,7 @@ pub async fn read(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
             snapshots: field(3)?.to_owned(),
             summed: field(4)?.to_owned(),
             cron: RecordedRun::parse(field(5)?),
+            has_preview: !field(6)?.is_empty(),
         });
     }
     Ok(all)
@@ -294,6 +302,32 @@ pub async fn record_delivery(
 pub async fn record_cron(deployment: &Deployment, run: RecordedRun) -> Result<(), Error> {
     let set = set(&deployment.keys(0), CRON, &run.render());
     deployment.store.run(&Pipeline::new(vec![set])).await?;
+    Ok(())
+}
+
+/// Lets the next run of every minute continue a preview of rules.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn wake_preview(deployment: &Deployment) -> Result<(), Error> {
+    let keys = deployment.keys(0);
+    let entry = Command::new("XADD").arg(&keys.outbox());
+    let entry = entry.args(["*", "did", stream::PREVIEW]);
+    let commands = vec![set(&keys, PREVIEW, "1"), entry];
+    deployment.store.run(&Pipeline::new(commands)).await?;
+    Ok(())
+}
+
+/// Records that no preview of rules has scratch keys.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn end_preview(deployment: &Deployment) -> Result<(), Error> {
+    let keys = deployment.keys(0);
+    let delete = Command::new("HDEL").arg(&keys.progress()).arg(PREVIEW);
+    deployment.store.run(&Pipeline::new(vec![delete])).await?;
     Ok(())
 }
 

@@ -43,6 +43,10 @@ impl OutboxEntry {
     }
 }
 
+/// The kind of an entry that is not for the journal: a preview of rules is to continue. The length of the outbox alone shows the
+/// run of every minute that there is work.
+pub const PREVIEW: &str = "preview";
+
 /// Before the first entry of a stream.
 pub(crate) const START: &str = "0-0";
 

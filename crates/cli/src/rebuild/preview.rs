@@ -6,6 +6,7 @@ use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::Period;
 use activity_rank_core::content::id_of_member;
 use activity_rank_core::score::{Layout, Points, Score};
+use activity_rank_store::rules_preview::report::{BoardPreview, Change, Move};
 use serde::Serialize;
 
 use super::compare::keys::read_board;
@@ -178,38 +179,6 @@ pub struct Preview {
     note: &'static str,
 }
 
-/// The moves on one board.
-#[derive(Debug, Serialize)]
-pub struct BoardPreview {
-    board: String,
-    /// Number of members after the recount.
-    members: usize,
-    /// Number of members whose rank or points change.
-    pub changed: usize,
-    /// The sum of all points.
-    points: Change<Points>,
-    /// The first moves.
-    moves: Vec<Move>,
-}
-
-/// A member whose rank or points change.
-#[derive(Debug, Serialize)]
-struct Move {
-    /// The user, or the target of a board of content.
-    id: String,
-    rank: Change<Option<u64>>,
-    points: Change<Points>,
-}
-
-/// A value before and after.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Change<T> {
-    /// Before.
-    pub before: T,
-    /// After.
-    pub after: T,
-}
-
 impl Preview {
     /// Compares standings before and after a recount; lists at most `limit` moves of each board, and ends with a note.
     #[must_use]
@@ -225,7 +194,7 @@ impl Preview {
             let [before, after] =
                 [&mut before, &mut after].map(|all| all.ranked(index, board, layout));
             let name = (board.name.as_str(), board.kind);
-            BoardPreview::new(name, [&before, &after], layout.decimals, limit, by_rank)
+            board_preview(name, [&before, &after], layout.decimals, limit, by_rank)
         });
         Self {
             boards: boards.collect(),
@@ -237,7 +206,7 @@ impl Preview {
     /// Formats the preview as text.
     #[must_use]
     pub fn text(&self) -> String {
-        let boards: Vec<String> = self.boards.iter().map(BoardPreview::text).collect();
+        let boards: Vec<String> = self.boards.iter().map(board_text).collect();
         format!("{}\n\n{}", boards.join("\n\n"), self.note)
     }
 }
@@ -250,94 +219,93 @@ fn by_rank(_: &Standing, (rank, _): &Standing) -> u64 {
     rank.unwrap_or(u64::MAX)
 }
 
-impl BoardPreview {
-    /// Compares a board before and after, by its name and kind. Lists at most `limit` moves by `order` of the standings before
-    /// and after.
-    pub fn new<O: Ord>(
-        (name, kind): (&str, BoardKind),
-        [before, after]: [&Ranked; 2],
-        decimals: u32,
-        limit: usize,
-        order: impl Fn(&Standing, &Standing) -> O,
-    ) -> Self {
-        let mut moves = Vec::new();
-        let gone = before.keys().filter(|member| !after.contains_key(*member));
-        for member in after.keys().chain(gone) {
-            let [old, new] = [before, after].map(|ranked| {
-                let standing = ranked.get(member);
-                standing.map_or((None, 0), |(rank, points)| (Some(*rank), *points))
-            });
-            if old != new {
-                moves.push((member, old, new));
-            }
+/// Compares a board before and after, by its name and kind. Lists at most `limit` moves by `order` of the standings before
+/// and after.
+#[must_use]
+pub fn board_preview<O: Ord>(
+    (name, kind): (&str, BoardKind),
+    [before, after]: [&Ranked; 2],
+    decimals: u32,
+    limit: usize,
+    order: impl Fn(&Standing, &Standing) -> O,
+) -> BoardPreview {
+    let mut moves = Vec::new();
+    let gone = before.keys().filter(|member| !after.contains_key(*member));
+    for member in after.keys().chain(gone) {
+        let [old, new] = [before, after].map(|ranked| {
+            let standing = ranked.get(member);
+            standing.map_or((None, 0), |(rank, points)| (Some(*rank), *points))
+        });
+        if old != new {
+            moves.push((member, old, new));
         }
-        // Members who leave the board are last, by the rank that they had.
-        moves.sort_by_key(|(_, old, new)| (order(old, new), old.0));
-        let points = |steps| Points { steps, decimals };
-        let sum = |ranked: &Ranked| points(ranked.values().map(|(_, steps)| steps).sum());
-        let changed = moves.len();
-        let moves = moves
-            .into_iter()
-            .take(limit)
-            .map(|(member, old, new)| Move {
-                id: match kind {
-                    BoardKind::Content => id_of_member(member).to_owned(),
-                    BoardKind::Members | BoardKind::Authors | BoardKind::Event => member.clone(),
-                },
-                rank: Change {
-                    before: old.0,
-                    after: new.0,
-                },
-                points: Change {
-                    before: points(old.1),
-                    after: points(new.1),
-                },
-            });
-        Self {
-            board: name.to_owned(),
-            members: after.len(),
-            changed,
-            points: Change {
-                before: sum(before),
-                after: sum(after),
+    }
+    // Members who leave the board are last, by the rank that they had.
+    moves.sort_by_key(|(_, old, new)| (order(old, new), old.0));
+    let points = |steps| Points { steps, decimals };
+    let sum = |ranked: &Ranked| points(ranked.values().map(|(_, steps)| steps).sum());
+    let changed = moves.len();
+    let moves = moves
+        .into_iter()
+        .take(limit)
+        .map(|(member, old, new)| Move {
+            id: match kind {
+                BoardKind::Content => id_of_member(member).to_owned(),
+                BoardKind::Members | BoardKind::Authors | BoardKind::Event => member.clone(),
             },
-            moves: moves.collect(),
-        }
+            rank: Change {
+                before: old.0,
+                after: new.0,
+            },
+            points: Change {
+                before: points(old.1),
+                after: points(new.1),
+            },
+        });
+    BoardPreview {
+        board: name.to_owned(),
+        members: after.len(),
+        changed,
+        points: Change {
+            before: sum(before),
+            after: sum(after),
+        },
+        moves: moves.collect(),
     }
+}
 
-    /// Formats the moves as text.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let number = |points: &Points| serde_json::to_string(points).unwrap_or_default();
-        let rank = |rank: Option<u64>| rank.map_or("-".to_owned(), |rank| rank.to_string());
-        let (name, points) = (printable(&self.board), &self.points);
-        let members = count(self.members.try_into().unwrap_or(u64::MAX), "member");
-        let mut text = format!(
-            "board {name}: {} of {members} change, {} → {} points",
-            self.changed,
-            number(&points.before),
-            number(&points.after)
-        );
-        if !self.moves.is_empty() {
-            let rows = self.moves.iter().map(|moved| {
-                [
-                    rank(moved.rank.before),
-                    rank(moved.rank.after),
-                    number(&moved.points.before),
-                    number(&moved.points.after),
-                    printable(&moved.id),
-                ]
-            });
-            let header = ["rank", "→", "points", "→", "id"];
-            text.push_str(&format!("\n\n{}", format_table(header, rows, 0..4)));
-        }
-        let more = self.changed - self.moves.len();
-        if more > 0 {
-            let moves = count(more.try_into().unwrap_or(u64::MAX), "more change");
-            text.push_str(&format!("\nand {moves}"));
-        }
-        text
+/// Formats the moves on a board as text.
+#[must_use]
+pub fn board_text(board: &BoardPreview) -> String {
+    let number = |points: &Points| serde_json::to_string(points).unwrap_or_default();
+    let rank = |rank: Option<u64>| rank.map_or("-".to_owned(), |rank| rank.to_string());
+    let (name, points) = (printable(&board.board), &board.points);
+    let members = count(board.members.try_into().unwrap_or(u64::MAX), "member");
+    let mut text = format!(
+        "board {name}: {} of {members} change, {} → {} points",
+        board.changed,
+        number(&points.before),
+        number(&points.after)
+    );
+    if !board.moves.is_empty() {
+        let rows = board.moves.iter().map(|moved| {
+            [
+                rank(moved.rank.before),
+                rank(moved.rank.after),
+                number(&moved.points.before),
+                number(&moved.points.after),
+                printable(&moved.id),
+            ]
+        });
+        let header = ["rank", "→", "points", "→", "id"];
+        text.push_str(&format!("\n\n{}", format_table(header, rows, 0..4)));
     }
+    let more = board.changed - board.moves.len();
+    if more > 0 {
+        let moves = count(more.try_into().unwrap_or(u64::MAX), "more change");
+        text.push_str(&format!("\nand {moves}"));
+    }
+    text
 }
 
 #[cfg(test)]
@@ -396,10 +364,10 @@ mod tests {
         let before = ranked(&[("a", 1, 90), ("b", 2, 50), ("c", 3, 20), ("d", 4, 5)]);
         let after = ranked(&[("b", 1, 100), ("a", 2, 90), ("c", 3, 20), ("e", 4, 5)]);
         let board = ("all", BoardKind::Members);
-        let preview = BoardPreview::new(board, [&before, &after], 1, 2, by_rank);
+        let preview = board_preview(board, [&before, &after], 1, 2, by_rank);
         let expected = "board all: 4 of 4 members change, 16.5 → 21.5 points\n\n \
              rank  →  points   →  id\n    2  1       5  10  b\n    1  2       9   9  a\nand 2 more changes";
-        assert_eq!(preview.text(), expected);
+        assert_eq!(board_text(&preview), expected);
         assert_eq!(
             serde_json::to_string(&preview.moves[0]).unwrap_or_default(),
             r#"{"id":"b","rank":{"before":2,"after":1},"points":{"before":5,"after":10}}"#

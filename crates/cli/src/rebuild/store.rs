@@ -9,7 +9,7 @@ use activity_rank_store::redis::transport::{
     Endpoint, HttpResponse, PostFuture, ReqwestTransport, Transport,
 };
 use activity_rank_store::redis::{Client, Command, Pipeline, Reply, StoreError};
-use activity_rank_store::scripts::Script;
+use activity_rank_store::scripts::{CALLS_LUA, Script};
 use backon::Retryable;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use serde::de::DeserializeOwned;
@@ -98,7 +98,7 @@ pub fn functions(scripts: &[(&str, &Script)]) -> String {
             "scripts.{name} = function(KEYS, ARGV)\n{body}\nend\n"
         ));
     }
-    text + include_str!("calls.lua")
+    text + CALLS_LUA
 }
 
 /// Returns a script without flags, for a `static`.

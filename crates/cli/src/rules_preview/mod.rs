@@ -6,15 +6,15 @@
 //! span hold.
 //!
 //! - [`rule_sets`]: both sets of rules. [`entries`]: the journal in the order of time.
-//! - [`window`]: a part of it, as operations. [`scratch`]: their decision by the service's scripts.
-//! - [`report`]: the result.
+//! - [`activity_rank_store::rules_preview`]: their decision by the service's scripts, as the Worker's preview does.
+//! - [`report`]: the result as text.
 
 pub mod entries;
 pub mod report;
 pub mod rule_sets;
-pub mod scratch;
-pub mod window;
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{BufWriter, Write};
@@ -24,6 +24,15 @@ use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Calendar, Date, Instant};
 use activity_rank_core::config::ADJUST;
 use activity_rank_core::score::Points;
+use activity_rank_store::count::{TimestampSource, Verb};
+use activity_rank_store::keys::Keys;
+use activity_rank_store::redis::{Command, Reply, StoreError};
+use activity_rank_store::rules_preview::report::{Decision, Figures, REFUSED, Report, UNKNOWN};
+use activity_rank_store::rules_preview::scratch::{self, Call, Replied, Scratch, Step, Tallies};
+use activity_rank_store::rules_preview::window::{State, StateChange, Subject, Window};
+use activity_rank_store::rules_preview::{
+    ACTIVITY_COMMANDS, JournalActivity, RuleSets, scratch_shard,
+};
 use jiff::{SpanRelativeTo, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -37,25 +46,21 @@ use crate::failure::Failure;
 use crate::printable::printable_json;
 use crate::progress::Progress;
 use crate::rebuild::journal::{self, Change, Entry, Journal};
-use crate::rebuild::preview::{Ranked, rank};
+use crate::rebuild::preview::{Ranked, Standing, board_preview, rank};
 use crate::rebuild::recount::interruptible;
 use crate::rebuild::replay::format_throughput;
+use crate::rebuild::rules::calendar;
 use crate::rebuild::session::first_page;
 use crate::rebuild::settings::Settings;
-use crate::rebuild::store::Store;
+use crate::rebuild::store::{Cursor, Store};
 use crate::retry::with_backoff;
 use crate::screen::Screen;
 use entries::Entries;
-use report::{Figures, Report};
-use rule_sets::RuleSets;
-use scratch::{Decision, Scratch};
-use window::{Item, State, Window, sent};
 
-/// The first number of a scratch shard: deployments have fewer shards.
-const FIRST_SHARD: u32 = 1_000_000;
-/// The most Redis commands of an activity in both replays: a like takes about ten in each, and what others receive as many.
-/// Activities of a member that share a call take fewer: the benchmark takes 4.
-const ACTIVITY_COMMANDS: u64 = 40;
+/// Keys in one request that deletes them.
+const DELETED_KEYS: usize = 500;
+/// Members in one page of a board.
+const PAGE: u32 = 1000;
 /// The most bytes of Redis of an activity in both replays: it may create three keys in each.
 const ACTIVITY_BYTES: u64 = 1000;
 
@@ -111,19 +116,24 @@ pub async fn run(
     let first = first_page(&store, &journal).await?;
     let sets = rule_sets(service, args.retries, &first.settings, changes).await?;
     let now = Timestamp::now().as_millisecond();
-    let span = read_span(args, Instant(now), &sets.calendar)?;
+    let calendar = calendar(&first.settings.timezone).map_err(Failure::Usage)?;
+    let span = read_span(args, Instant(now), &calendar)?;
     let entries = entries::count_from(&journal, span[0], &store.progress).await?;
     confirm(args, entries)?;
     let start = Clock::now();
-    let random = RandomState::new().hash_one(now) % u64::from(u32::MAX / 4);
-    let shard = FIRST_SHARD + 2 * u32::try_from(random).unwrap_or_default();
+    let random = RandomState::new().hash_one(now) % u64::from(u32::MAX);
+    let shard = scratch_shard(u32::try_from(random).unwrap_or_default());
     let started_at = store.now().await?;
+    let keys = scratch::keys(&store.prefix, shard);
+    let new = |keys: &Keys| Scratch::new(keys.clone(), sets.config.has_content(), started_at, 1);
     let mut dry_run = DryRun {
         store: &store,
         sets: &sets,
+        calendar: &calendar,
         span,
-        scratch: [shard, shard + 1]
-            .map(|shard| Scratch::new(&store, shard, sets.config.has_content(), started_at)),
+        shard,
+        scratch: keys.each_ref().map(new),
+        keys,
         state: State::default(),
         figures: Figures::default(),
         outcomes: args.outcomes.as_deref().map(create).transpose()?,
@@ -136,16 +146,14 @@ pub async fn run(
         Ok(()) => interruptible(dry_run.report(args.limit)).await,
         Err(failure) => Err(failure),
     };
-    for scratch in &dry_run.scratch {
-        scratch.drop_keys().await?;
-    }
+    dry_run.drop_keys().await?;
     store.progress.finish();
     let report = result?;
     Screen::print(&match args.json {
         true => printable_json(&serde_json::to_string(&report).unwrap_or_default()),
         false => format!(
             "{}\n\nread {}; nothing was changed",
-            report.text(),
+            report::report_text(&report),
             format_throughput(dry_run.entries, start)
         ),
     })?;
@@ -167,7 +175,7 @@ async fn rule_sets(
     let get = || client.get_with_key(&url);
     let rules: InForce = parse_body(&url, &with_backoff(retries, |_, _| (), get).await?)?;
     let has_content = !health.configured.content_periods.is_empty();
-    RuleSets::new(settings, has_content, &rules.rules, changes)
+    rule_sets::rule_sets(settings, has_content, &rules.rules, changes)
 }
 
 /// Returns the first instant of the span, and the first one after it.
@@ -238,12 +246,112 @@ fn confirm(args: &PreviewArgs, entries: u64) -> Result<(), Failure> {
     }
 }
 
+/// Returns the activity of an entry, as the store's code reads it.
+fn journal_activity(activity: &journal::Activity) -> JournalActivity<'_> {
+    JournalActivity {
+        user: &activity.user,
+        action: match activity.verb {
+            Verb::Adjust => ADJUST,
+            _ => &activity.rule.action,
+        },
+        record: &activity.record,
+        undo: activity.verb == Verb::Undo,
+        at: activity.at,
+        dated: activity.dated != TimestampSource::Now,
+        queued: activity.dated == TimestampSource::Queue,
+        received: activity.received.as_deref().unwrap_or_default(),
+        on: &activity.on,
+        is_capped: activity.refusal.as_deref() == Some("daily-cap"),
+    }
+}
+
+/// Returns what an entry concerns.
+fn subject(change: &Change) -> Subject<'_> {
+    match change {
+        Change::Target(registration) => Subject::Target(&registration.target),
+        Change::ModerateTarget { target, .. } => Subject::Target(target),
+        Change::Profile { user, .. } => Subject::Profile(user),
+        Change::Account { .. } | Change::Erase { .. } => Subject::Person,
+        Change::Activity(activity) | Change::Refused(activity) => {
+            let target = activity.record.split_once(':').map_or("", |(_, id)| id);
+            Subject::Activity(&activity.user, &activity.rule.action, target)
+        }
+        _ => Subject::Other,
+    }
+}
+
+/// Returns what an entry changes that activity depends on.
+fn state_change(entry: &Entry) -> Option<StateChange> {
+    Some(match &entry.change {
+        Change::Target(registration) => StateChange::Target {
+            member: registration.target.clone(),
+            author: registration.user.clone(),
+            text: registration.text.clone(),
+        },
+        Change::ModerateTarget { target, verb, .. } if verb == "e" => StateChange::Target {
+            member: target.clone(),
+            author: String::new(),
+            text: String::new(),
+        },
+        Change::Profile {
+            user, json, hidden, ..
+        } => StateChange::Profile {
+            user: user.clone(),
+            json: json.clone(),
+            hidden: hidden.clone(),
+        },
+        Change::Moderate { user, hidden, .. } => StateChange::Hidden {
+            user: user.clone(),
+            hidden: hidden.clone(),
+        },
+        Change::Account {
+            user, of, account, ..
+        } => StateChange::Account {
+            user: user.clone(),
+            of: of.clone(),
+            number: account.clone(),
+            former: String::new(),
+        },
+        Change::Erase { hash, .. } => StateChange::Erased {
+            hash: hash.clone(),
+            at: entry.applied_at,
+        },
+        _ => return None,
+    })
+}
+
+/// An activity of the journal.
+struct Item {
+    /// Number of its entry.
+    entry: u64,
+    activity: activity_rank_core::activity::Activity,
+    /// Whether the user was frozen: no rule decides that.
+    is_frozen: bool,
+}
+
+/// Sends calls on the scratch shard.
+async fn send(store: &Store, shard: u32, calls: &[Call]) -> Result<Vec<Reply>, Failure> {
+    let request = scratch::request((&store.prefix, shard), Step::default(), calls);
+    let reply: Reply = store.run(request).await?;
+    match Replied::decode(&reply, calls.len())? {
+        Replied::Results(results) => Ok(results),
+        Replied::Past | Replied::Lost => {
+            let cause = "unexpected reply of a script".to_owned();
+            Err(StoreError::Unavailable(cause).into())
+        }
+    }
+}
+
 /// The replay of a span by both sets of rules.
 struct DryRun<'a> {
     store: &'a Store,
     sets: &'a RuleSets,
+    calendar: &'a Calendar,
     /// The first instant, and the first one after the span.
     span: [Instant; 2],
+    /// The scratch shard.
+    shard: u32,
+    keys: [Keys; 2],
     scratch: [Scratch; 2],
     state: State,
     figures: Figures,
@@ -261,7 +369,8 @@ impl DryRun<'_> {
         loop {
             let (mut window, mut items) = (Window::default(), Vec::new());
             while let Some(entry) = entries.peek() {
-                if window.ends_before(entry, &self.state) {
+                let subject = subject(&entry.change);
+                if window.ends_before(&subject, entry.applied_at, &self.state) {
                     break;
                 }
                 let Some(entry) = entries.pop() else {
@@ -272,19 +381,32 @@ impl DryRun<'_> {
                     Change::Activity(activity) | Change::Refused(activity) => {
                         items.extend(self.add_activity(&entry, activity, &mut window));
                     }
-                    _ => window.add_change(&entry, &mut self.state),
+                    _ => match state_change(&entry) {
+                        Some(change) => {
+                            window.add_change(change, entry.applied_at, &mut self.state);
+                        }
+                        None => window.enter(entry.applied_at),
+                    },
                 }
             }
             let [before, after] = &mut self.scratch;
+            let [groups_before, groups_after] = [0, 1].map(|index| window.take_groups(index));
+            let (store, shard) = (self.store, self.shard);
+            let send = async |calls: &[Call]| send(store, shard, calls).await;
             let decide = async {
                 match window.is_empty() {
                     true => Ok((Vec::new(), Vec::new())),
-                    false => tokio::try_join!(before.run(&window, 0), after.run(&window, 1)),
+                    false => {
+                        tokio::try_join!(
+                            before.run(&window, groups_before, send),
+                            after.run(&window, groups_after, send)
+                        )
+                    }
                 }
             };
             // The next pages are read while this window is decided.
             let (decisions, ()) = tokio::try_join!(decide, entries.read_ahead())?;
-            self.add_decisions(&items, decisions)?;
+            self.add_decisions(&items, decisions).await?;
             self.show_progress();
             if entries.is_read() && entries.peek().is_none() {
                 return Ok(());
@@ -303,18 +425,20 @@ impl DryRun<'_> {
         if !(from..until).contains(&activity.at) || activity.rule.action == ADJUST {
             return None;
         }
-        let is_refused = activity.refusal.is_some();
-        self.figures.has_refused |= is_refused && !self.state.has_accounts(&activity.user);
+        if activity.refusal.is_some() && !self.state.has_accounts(&activity.user) {
+            self.figures.increase(REFUSED, 1);
+        }
         let is_frozen = activity.refusal.as_deref() == Some("frozen");
-        let Some(sent) = sent(activity, self.sets) else {
-            self.figures.unknown += 1;
+        let Some(sent) = journal_activity(activity).sent(self.sets) else {
+            self.figures.increase(UNKNOWN, 1);
             return None;
         };
+        let at = entry.applied_at;
         match is_frozen {
-            true => window.skip(),
+            true => window.skip(at),
             false => {
-                let (account, at) = (&activity.account, entry.applied_at);
-                window.add(&sent, account, at, self.sets, &self.state);
+                let account = (activity.account.as_str(), at);
+                window.add(&sent, account, self.sets, self.calendar, &self.state);
             }
         }
         Some(Item {
@@ -325,15 +449,12 @@ impl DryRun<'_> {
     }
 
     /// Adds the decisions of a window to the figures and to the file of outcomes.
-    fn add_decisions(
+    async fn add_decisions(
         &mut self,
         items: &[Item],
         (before, after): (Vec<Decision>, Vec<Decision>),
     ) -> Result<(), Failure> {
-        let frozen = Decision {
-            outcome: "frozen".to_owned(),
-            ..Decision::default()
-        };
+        let (frozen, mut tallies) = (Decision::refused("frozen"), Tallies::default());
         let decimals = self.sets.config.layout.decimals;
         for (item, decisions) in items.iter().zip(before.iter().zip(&after)) {
             let [before, after] = match item.is_frozen {
@@ -341,8 +462,9 @@ impl DryRun<'_> {
                 false => [decisions.0, decisions.1],
             };
             let activity = &item.activity;
-            let date = self.sets.calendar.date_at(activity.at);
-            self.figures.add(activity, date, [before, after]);
+            let date = self.calendar.date_at(activity.at);
+            self.figures.add(activity, [before, after]);
+            tallies.add(&self.keys, self.sets, activity, (date, [before, after]));
             let Some((name, file)) = &mut self.outcomes else {
                 continue;
             };
@@ -368,6 +490,10 @@ impl DryRun<'_> {
                 cause,
             })?;
         }
+        let calls = tallies.calls("", &State::default());
+        if !calls.is_empty() {
+            send(self.store, self.shard, &calls).await?;
+        }
         Ok(())
     }
 
@@ -377,24 +503,77 @@ impl DryRun<'_> {
             let flushed = file.flush();
             flushed.map_err(|cause| Failure::File { name, cause })?;
         }
-        let (members, authors) = (BoardKind::Members, BoardKind::Authors);
-        let members = ("members", members, self.ranked(members).await?);
-        let authors = ("authors", authors, self.ranked(authors).await?);
-        let (sets, figures) = (self.sets, &self.figures);
-        let boards = [members, authors];
-        Ok(Report::new(sets, figures, self.span, boards, limit))
+        let (sets, mut boards) = (self.sets, Vec::new());
+        for (name, kind) in [
+            ("members", BoardKind::Members),
+            ("authors", BoardKind::Authors),
+        ] {
+            if kind == BoardKind::Members || sets.config.has_content() {
+                let [before, after] = self.ranked(kind).await?;
+                let last = before.len().max(after.len()) as u64 + 1;
+                let order = |old: &Standing, new: &Standing| {
+                    let [before, after] = [old.0, new.0].map(|rank| rank.unwrap_or(last));
+                    Reverse((before.abs_diff(after), (old.1 - new.1).unsigned_abs()))
+                };
+                let decimals = sets.config.layout.decimals;
+                boards.push(board_preview(
+                    (name, kind),
+                    [&before, &after],
+                    decimals,
+                    limit,
+                    order,
+                ));
+            }
+        }
+        let calls = scratch::limit_calls(&self.keys, sets, &self.figures, limit);
+        let results = match calls.is_empty() {
+            true => Vec::new(),
+            false => send(self.store, self.shard, &calls).await?,
+        };
+        let limits = self.figures.limits(sets, results)?;
+        Ok(Report::new(sets, &self.figures, self.span, boards, limits))
     }
 
     /// Returns the visible members of a board, by both sets of rules.
     async fn ranked(&self, kind: BoardKind) -> Result<[Ranked; 2], Failure> {
-        let [before, after] = &self.scratch;
-        let scores = tokio::try_join!(before.board(kind), after.board(kind))?;
+        let [before, after] = &self.keys;
+        let scores = tokio::try_join!(self.board(before, kind), self.board(after, kind))?;
         Ok([scores.0, scores.1].map(|scores| {
             let visible = scores.into_iter();
             let visible = visible.filter(|(member, _)| !self.state.is_hidden(member));
             let members = visible.map(|(member, score)| (member, score, 0));
             rank(kind, members.collect(), self.sets.config.layout)
         }))
+    }
+
+    /// Returns the members of a board of all points, with their scores.
+    async fn board(&self, keys: &Keys, kind: BoardKind) -> Result<Vec<(String, u64)>, Failure> {
+        let key = scratch::board(keys, kind);
+        let (mut scores, mut cursor) = (HashMap::new(), Cursor::start());
+        while let Some(page) = self
+            .store
+            .scan_members("ZSCAN", &key, PAGE, &mut cursor)
+            .await?
+        {
+            let scores_of_page = page.into_iter().filter_map(|(member, score)| {
+                let score = score.parse::<f64>().ok().filter(|score| *score > 0.0)?;
+                (member != "#").then_some((member, score as u64))
+            });
+            scores.extend(scores_of_page);
+        }
+        Ok(scores.into_iter().collect())
+    }
+
+    /// Deletes all scratch keys.
+    async fn drop_keys(&self) -> Result<(), Failure> {
+        let (store, mut cursor) = (self.store.with_shard(self.shard, 1), Cursor::start());
+        while let Some(names) = store.scan(&mut cursor).await? {
+            for names in names.chunks(DELETED_KEYS) {
+                let keys = names.iter().map(|name| format!("{}{name}", store.tag));
+                let _: u64 = store.run(Command::new("UNLINK").args(keys)).await?;
+            }
+        }
+        Ok(())
     }
 
     fn show_progress(&self) {

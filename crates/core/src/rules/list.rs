@@ -1,7 +1,7 @@
 //! `GET /v1/rules`: the rules that hold, and the versions that have been published.
 
 use super::publication::{Publication, earliest};
-use super::{FIELDS, FieldKind, Timeline, Version};
+use super::{Change, FIELDS, FieldKind, Timeline, Version};
 use crate::actor::Actor;
 use crate::calendar::Instant;
 use crate::config::{Config, RuleView};
@@ -220,7 +220,25 @@ impl VersionList {
     pub fn timeline(&self) -> Timeline {
         let kept = self.0.iter();
         let kept = kept.filter(|stored| stored.details.removed_at.is_none());
-        Timeline::new(kept.map(|stored| stored.version.clone()))
+        Timeline::new(kept.map(|stored| stored.version.clone()).collect())
+    }
+
+    /// Returns the value of every field at an instant.
+    #[must_use]
+    pub fn in_force(&self, config: &Config, now: Instant) -> Vec<Change> {
+        let (timeline, mut changes) = (self.timeline(), Vec::new());
+        for action in config.rules.actions() {
+            let Some(configured) = config.rules.get(action, now) else {
+                continue;
+            };
+            let rule = timeline.rule(action, now, *configured);
+            changes.extend(FIELDS.iter().map(|field| Change {
+                action: action.to_owned(),
+                field,
+                value: field.value(&rule),
+            }));
+        }
+        changes
     }
 
     /// Returns the response body: the rules at an instant and the versions, newest first; for an operator with every

@@ -10,7 +10,7 @@ mod list;
 mod publication;
 
 pub use list::{StoredVersion, VersionList};
-pub use publication::{Publication, TakeBack};
+pub use publication::{PreviewRequest, Publication, TakeBack};
 
 use crate::CLOCK_TOLERANCE;
 use crate::calendar::Instant;
@@ -201,7 +201,7 @@ pub struct Timeline {
 impl Timeline {
     /// Returns the timeline of some versions.
     #[must_use]
-    pub fn new(versions: impl Iterator<Item = Version>) -> Self {
+    pub fn new(versions: Vec<Version>) -> Self {
         // A sort would add 3 KB to the Worker.
         let mut ordered: Vec<Version> = Vec::new();
         for version in versions {
@@ -247,7 +247,7 @@ impl Timeline {
     /// Returns the timeline of the versions among the lines of definitions.
     #[must_use]
     pub fn parse<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
-        Self::new(lines.filter_map(Version::parse))
+        Self::new(lines.filter_map(Version::parse).collect())
     }
 
     /// Returns whether there are no versions.

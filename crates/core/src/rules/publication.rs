@@ -11,6 +11,12 @@ use serde_json::{Map, Value};
 /// The longest time from a publication to the instant from which it holds, ms.
 const MAX_AHEAD: i64 = 366 * Date::MILLIS;
 
+/// The longest span of a preview, ms.
+const MAX_SPAN: i64 = 366 * Date::MILLIS;
+
+const INVALID_INSTANT: &str =
+    "must be an RFC 3339 date and time with an offset such as 2026-11-20T08:00:00Z";
+
 /// A request for a new version.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Publication {
@@ -22,6 +28,19 @@ pub struct Publication {
     pub reason: String,
     /// Whether everyone may read the reason.
     pub has_public_reason: bool,
+}
+
+/// A request for a preview of rules.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PreviewRequest {
+    /// The changes, as in a [`Publication`].
+    pub changes: Vec<Change>,
+    /// The first instant of the span.
+    pub from: Instant,
+    /// The first instant after it.
+    pub to: Instant,
+    /// Whether the preview begins; else its cost is returned.
+    pub is_confirmed: bool,
 }
 
 /// A request to take a version back.
@@ -52,26 +71,7 @@ impl Publication {
         let from = errors.check("/from", from.transpose());
         let reason = errors.check("/reason", read_reason(fields.get("reason")));
         let is_public = errors.check("/public_reason", read_public(fields));
-        let rules = fields.get("rules").and_then(Value::as_object);
-        let rules = rules.filter(|rules| !rules.is_empty());
-        let rules = rules.ok_or("must be an object of one action or more with their changes");
-        let rules = errors.check("/rules", rules.map_err(str::to_owned));
-        let mut changes = Vec::new();
-        if let Some(rules) = rules {
-            let is_known = |action: &str| config.rules.actions().any(|known| known == action);
-            for action in rules.keys().filter(|action| !is_known(action)) {
-                let pointer = format!("/rules{}", pointer_part(action));
-                errors.check::<()>(&pointer, Err(config.rules.unknown_action()));
-            }
-            for action in config.rules.actions() {
-                if let (Some(fields), Some((_, rule))) =
-                    (rules.get(action), config.rules.dated(action).next())
-                {
-                    let read = read_action((action, *rule), fields, config, &mut errors);
-                    changes.extend(read);
-                }
-            }
-        }
+        let changes = read_changes(fields, config, &mut errors);
         let publication = || {
             Some(Self {
                 from: from?,
@@ -81,6 +81,50 @@ impl Publication {
             })
         };
         errors.finish(publication())
+    }
+}
+
+impl PreviewRequest {
+    /// Parses a request body. Without `to`, the span ends now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] lists every invalid field.
+    pub fn parse(body: &Value, config: &Config, now: Instant) -> Result<Self, Error> {
+        let Value::Object(fields) = body else {
+            return Err(Error::invalid("Rules are previewed as a JSON object."));
+        };
+        let mut errors = FieldErrors::default();
+        errors.reject_unknown(fields.keys(), &["rules", "from", "to", "confirm"]);
+        let instant = |name: &str| {
+            let instant = fields.get(name)?.as_str().and_then(Instant::parse);
+            Some(instant.ok_or_else(|| INVALID_INSTANT.to_owned()))
+        };
+        let to = errors.check("/to", instant("to").unwrap_or(Ok(now)));
+        let from = instant("from").unwrap_or_else(|| Err(INVALID_INSTANT.to_owned()));
+        let from = from.and_then(|from| match to.map_or(1, |to| to.0 - from.0) {
+            1..=MAX_SPAN => Ok(from),
+            _ => Err(format!(
+                "must be before the end of the span, by at most {} days",
+                MAX_SPAN / Date::MILLIS
+            )),
+        });
+        let from = errors.check("/from", from);
+        let is_confirmed = match fields.get("confirm") {
+            None => Ok(false),
+            Some(confirm) => confirm.as_bool().ok_or("must be true or false".to_owned()),
+        };
+        let is_confirmed = errors.check("/confirm", is_confirmed);
+        let changes = read_changes(fields, config, &mut errors);
+        let request = || {
+            Some(Self {
+                changes,
+                from: from?,
+                to: to?,
+                is_confirmed: is_confirmed?,
+            })
+        };
+        errors.finish(request())
     }
 }
 
@@ -115,8 +159,7 @@ pub fn earliest(now: Instant) -> Instant {
 
 fn read_from(value: &Value, now: Instant) -> Result<Instant, String> {
     let from = value.as_str().and_then(Instant::parse);
-    let from = from
-        .ok_or("must be an RFC 3339 date and time with an offset such as 2026-11-20T08:00:00Z")?;
+    let from = from.ok_or(INVALID_INSTANT)?;
     match from.0 - now.0 {
         LEAD..=MAX_AHEAD => Ok(from),
         _ => Err(format!(
@@ -125,6 +168,35 @@ fn read_from(value: &Value, now: Instant) -> Result<Instant, String> {
             MAX_AHEAD / Date::MILLIS
         )),
     }
+}
+
+/// Returns the changes of a body, in the order of the actions and of [`FIELDS`].
+fn read_changes(
+    fields: &Map<String, Value>,
+    config: &Config,
+    errors: &mut FieldErrors,
+) -> Vec<Change> {
+    let rules = fields.get("rules").and_then(Value::as_object);
+    let rules = rules.filter(|rules| !rules.is_empty());
+    let rules = rules.ok_or("must be an object of one action or more with their changes");
+    let rules = errors.check("/rules", rules.map_err(str::to_owned));
+    let mut changes = Vec::new();
+    if let Some(rules) = rules {
+        let is_known = |action: &str| config.rules.actions().any(|known| known == action);
+        for action in rules.keys().filter(|action| !is_known(action)) {
+            let pointer = format!("/rules{}", pointer_part(action));
+            errors.check::<()>(&pointer, Err(config.rules.unknown_action()));
+        }
+        for action in config.rules.actions() {
+            if let (Some(fields), Some((_, rule))) =
+                (rules.get(action), config.rules.dated(action).next())
+            {
+                let read = read_action((action, *rule), fields, config, errors);
+                changes.extend(read);
+            }
+        }
+    }
+    changes
 }
 
 /// Parses the changes of an action, which has this rule at first.
