@@ -146,6 +146,15 @@ impl App {
         })
     }
 
+    /// Returns a configuration of one's own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`].
+    pub fn parse_config(&self) -> Result<Config, Error> {
+        config(&vars(&self.env), &self.env, JOB_TIMEOUT_MS)
+    }
+
     /// Lets another deployment of the isolate know what requests have found in the store.
     fn share_known(&self, other: &mut Deployment) {
         if let Ok(deployment) = &self.deployment {

@@ -34,7 +34,9 @@ use serde_json::{Value, json};
 use test_support::{npm, root};
 
 use crate::archive::{self, BoardName};
-use crate::journal::{self, JournalRequest, achievements, fair_play, metrics, refusals, sums};
+use crate::journal::{
+    self, JournalRequest, achievements, fair_play, metrics, refusals, rules_preview, sums,
+};
 use crate::platform::d1::Database;
 use crate::webhooks;
 
@@ -48,7 +50,12 @@ pub fn record(sql: &str) {
 }
 
 /// The steps of plans that may look like a scan: a part of the statement, the step, and why.
-const ALLOWED: [(&str, &str, &str); 9] = [
+const ALLOWED: [(&str, &str, &str); 10] = [
+    (
+        "WITH RECURSIVE search",
+        "SCAN journal",
+        "it ends at the last row of the site",
+    ),
     (
         "UPDATE achievements_earned SET n = -1",
         "SEARCH achievements_earned USING PRIMARY KEY (site=?)",
@@ -273,6 +280,7 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
     let _ = achievements::insert_places(config, &board, &["42"]);
     refused(achievements::read_behind(database, config).await);
     make_fair_play_statements(&sending, database).await;
+    make_preview_statements(config, database).await;
     refused(
         sums::read(
             database,
@@ -297,6 +305,22 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
     webhooks::record_levels(config, "[]".to_owned());
     webhooks::forget_levels(config, &batch.entries);
     refused(journal::write(database, deployment, 0, &batch).await);
+}
+
+async fn make_preview_statements(config: &Config, database: &Database) {
+    let now = Instant(0);
+    refused(rules_preview::read_extent(database, config, now).await);
+    let rows = (0, 10, &Value::Null);
+    refused(rules_preview::read_rows(database, config, rows, [now; 2], 10).await);
+    for has_keys in [true, false] {
+        refused(rules_preview::read(database, config, has_keys).await);
+    }
+    refused(rules_preview::insert(database, config, (&Value::Null, &Value::Null), now).await);
+    let preview = rules_preview::Preview::default();
+    let advanced = (&preview, &Value::Null);
+    refused(rules_preview::advance(database, config, advanced, None, now).await);
+    refused(rules_preview::end(database, config, "cancelled", None, now).await);
+    refused(rules_preview::clear(database, config, 0).await);
 }
 
 async fn make_fair_play_statements(config: &Config, database: &Database) {

@@ -6,12 +6,14 @@ pub mod fair_play;
 pub mod pending;
 pub mod receive;
 pub mod replay;
+pub mod rules_preview;
 pub mod snapshots;
 pub mod sums;
 pub mod webhooks;
 
 use crate::app::{App, CronRun, Outcome};
-use crate::journal::{drain, refusals};
+use crate::journal::drain::{self, Found};
+use crate::journal::refusals;
 use crate::log;
 use crate::platform::analytics;
 use crate::platform::budget::Cost;
@@ -19,7 +21,7 @@ use crate::platform::clock;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_store::outbox::lengths;
-use activity_rank_store::progress::{self, Outbox, Progress, RecordedRun};
+use activity_rank_store::progress::{self, Outbox, Progress, RecordedRun, wake_preview};
 use activity_rank_store::rules;
 
 /// The least time between two recorded runs that go alike, in milliseconds: a little less than three intervals of
@@ -42,6 +44,8 @@ const EVERY_MINUTE: &str = "* * * * *";
 /// for each shard every minute, and three more every five minutes. Boards of content take two more for
 /// each shard. With webhooks and with achievements, the run of every minute also sends a transaction each to the
 /// database of the journal, and with `REFUSED_DAYS` and with `FAIR_PLAY` the others do.
+///
+/// A preview of rules that is running continues in the run of every minute, with what the other jobs leave.
 pub async fn run_scheduled(app: &App, cron: &str) {
     let only_minute = cron == EVERY_MINUTE;
     let Ok(run) = app.cron_run(u32::from(!only_minute)) else {
@@ -49,15 +53,19 @@ pub async fn run_scheduled(app: &App, cron: &str) {
     };
     let began = clock::now();
     receive::run_all(&run.deployment).await;
-    let (mut last, mut all_entries, mut entries) = (None, false, 0);
+    let (mut last, mut drained, mut entries) = (None, Found::default(), 0);
     match read_progress(&run, only_minute).await {
         Ok(progress) => {
             let outboxes = progress.iter().filter_map(|shard| shard.outbox.as_ref());
             entries = outboxes.map(|outbox| outbox.length).sum();
             last = Some(progress.first().and_then(|progress| progress.cron));
+            let has_preview = progress.first().is_some_and(|first| first.has_preview);
             let result = run_jobs(app, &run, only_minute, progress).await;
-            all_entries = matches!(result, Ok(true));
-            run.log_failure(result.map(|_| ()));
+            run.log_failure(result.map(|found| drained = found));
+            if has_preview || drained.has_preview && !only_minute {
+                // This run has taken the entry for the next run of every minute, or an earlier one was ended.
+                run.log_failure(wake_preview(&run.deployment).await);
+            }
         }
         Err(error) => run.log_failure(Err(error)),
     }
@@ -66,7 +74,10 @@ pub async fn run_scheduled(app: &App, cron: &str) {
             .reserve(webhooks::reserved(&run.deployment.config));
         run.log_failure(achievements::run(&run).await);
         run.budget.reserve(Cost::default());
-        run.log_failure(webhooks::run(&run, all_entries).await);
+        run.log_failure(webhooks::run(&run, drained.is_complete).await);
+        if drained.has_preview {
+            run.log_failure(rules_preview::run(app, &run).await);
+        }
     } else if let Some(last) = last {
         record(app, &run, last, began).await;
     }
@@ -103,13 +114,13 @@ async fn record(app: &App, cron: &CronRun, last: Option<RecordedRun>, began: Ins
     }
 }
 
-/// Runs the jobs of every minute, or all. Returns whether the journal has every entry.
+/// Runs the jobs of every minute, or all. Returns what the drain of the outboxes has found.
 async fn run_jobs(
     app: &App,
     run: &CronRun,
     only_minute: bool,
     mut progress: Vec<Progress>,
-) -> Result<bool, Error> {
+) -> Result<Found, Error> {
     let mut archive = run.archive.as_ref();
     let mut saved = app.bindings.snapshots.as_ref();
     let (mut later, mut snapshots_cost) = (Cost::default(), Cost::default());
@@ -129,6 +140,10 @@ async fn run_jobs(
         later = later.plus(Cost::new(half, half));
     }
     let (mut sums_cost, mut drained) = (Cost::default(), Some(clock::now()));
+    let mut found = Found {
+        is_complete: true,
+        has_preview: false,
+    };
     if run.journal.is_some() && !only_minute {
         sums_cost = sums::COST;
     }
@@ -151,16 +166,17 @@ async fn run_jobs(
             let budget = Some(&*run.budget);
             let result =
                 drain::drain_filled(&run.deployment, journal, lengths, batches, budget).await;
-            if !matches!(result, Ok(true)) {
+            found.is_complete = false;
+            run.log_failure(result.map(|drained| found = drained));
+            if !found.is_complete {
                 drained = None;
             }
-            run.log_failure(result.map(|_| ()));
             if !only_minute {
                 progress = read_progress(run, false).await?;
             }
         } else if only_minute {
             // Every change of visibility and every erasure has an entry, which stays while it is pending.
-            return Ok(true);
+            return Ok(found);
         }
     }
     run.budget.reserve(later.plus(sums_cost));
@@ -191,7 +207,7 @@ async fn run_jobs(
     if let Some(saved) = saved {
         snapshots::run(&run.deployment, saved, &progress, &run.budget).await?;
     }
-    Ok(drained.is_some())
+    Ok(found)
 }
 
 /// Reads the progress of the jobs, or only the lengths of the outboxes. Without a journal nothing

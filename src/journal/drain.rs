@@ -9,15 +9,16 @@ use crate::webhooks::reads_levels;
 use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_store::deployment::Deployment;
-use activity_rank_store::outbox::{self, BATCH, Drained, OutboxEntry};
+use activity_rank_store::outbox::{self, BATCH, Drained, OutboxEntry, PREVIEW};
 use std::ops::Range;
 
 /// The most batches of a run of cron, on all shards: 100,000 entries, by 201 requests.
 const MAX_CRON_BATCHES: u32 = 100;
 
 /// The cost of a batch: a request that reads it, a query that writes it, two that sum it up, one that empties the rows
-/// of erased users and three that delete their achievements, and a request that removes the last batch of the shard.
-const BATCH_COST: Cost = Cost::new(3, 7);
+/// of erased users, three that delete their achievements and one for previews of rules, and a request that removes the last
+/// batch of the shard.
+const BATCH_COST: Cost = Cost::new(3, 8);
 
 /// The further cost of a batch with webhooks: a request that reads points, and three queries.
 const WEBHOOKS_COST: Cost = Cost::new(1, 3);
@@ -55,6 +56,15 @@ pub fn cron_entries(config: &Config) -> u64 {
     u64::from(cron_batches(config)) * BATCH as u64
 }
 
+/// The result of a drain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Whether the journal has every entry now.
+    pub is_complete: bool,
+    /// Whether a preview of rules is to continue.
+    pub has_preview: bool,
+}
+
 /// Drains the outboxes of some shards, the longest first, by at most so many batches. Returns whether
 /// the journal has every entry now.
 ///
@@ -68,7 +78,8 @@ pub async fn drain(
     batches: u32,
 ) -> Result<bool, Error> {
     let lengths = outbox::lengths(deployment, shards, true).await?;
-    drain_filled(deployment, journal, lengths, batches, None).await
+    let found = drain_filled(deployment, journal, lengths, batches, None).await?;
+    Ok(found.is_complete)
 }
 
 /// As [`drain`], of outboxes whose lengths are known, within a budget.
@@ -82,20 +93,25 @@ pub async fn drain_filled(
     mut lengths: Vec<(u32, u64)>,
     mut batches: u32,
     budget: Option<&Budget>,
-) -> Result<bool, Error> {
-    let mut empty = true;
+) -> Result<Found, Error> {
+    let mut found = Found {
+        is_complete: true,
+        has_preview: false,
+    };
     while let Some(index) = longest(&lengths) {
         let (shard, length) = lengths.swap_remove(index);
-        let drain = Drain {
+        let mut drain = Drain {
             deployment,
             journal,
             shard,
             is_long: length > LONG,
             budget,
+            has_preview: false,
         };
-        empty &= drain.run(&mut batches).await?;
+        found.is_complete &= drain.run(&mut batches).await?;
+        found.has_preview |= drain.has_preview;
     }
-    Ok(empty)
+    Ok(found)
 }
 
 /// Returns the index of the longest outbox that is not empty.
@@ -113,6 +129,7 @@ struct Drain<'a> {
     shard: u32,
     is_long: bool,
     budget: Option<&'a Budget>,
+    has_preview: bool,
 }
 
 impl Drain<'_> {
@@ -126,7 +143,7 @@ impl Drain<'_> {
     ///
     /// A drain of a long outbox that ended before it removed a batch makes the first batch of the next one smaller, so
     /// that the same entries are not written forever.
-    async fn run(&self, batches: &mut u32) -> Result<bool, Error> {
+    async fn run(&mut self, batches: &mut u32) -> Result<bool, Error> {
         let settled = archive::settled_before(&self.deployment.calendar, clock::now());
         let settled = settled.to_string();
         let (mut ids, mut last, mut late, mut length) = (Vec::new(), String::new(), false, BATCH);
@@ -162,6 +179,7 @@ impl Drain<'_> {
                 batch.entries.truncate(length);
             }
             let entries = &batch.entries;
+            self.has_preview |= entries.iter().any(|entry| entry.field("did") == PREVIEW);
             if entries.is_empty() {
                 end = true;
                 ids = Vec::new();
@@ -200,7 +218,7 @@ impl Drain<'_> {
 fn is_late(entry: &OutboxEntry, settled: &str) -> bool {
     match (entry.field("date"), entry.field("did")) {
         ("", "profile") => !entry.field("hidden").is_empty(),
-        ("", "target" | "list" | "award" | "withdraw" | "pause" | "exclude") => false,
+        ("", "target" | "list" | "award" | "withdraw" | "pause" | "exclude" | PREVIEW) => false,
         ("", _) => true,
         (date, _) => date < settled,
     }

@@ -50,6 +50,7 @@
 //! |---|---|
 //! | `target` | `now`, `user` (the author, or empty), `target`, `number`, `instant`, `authorship`, `json`: the registration as it is from then on, see `users.lua`; `erased` (not in the table): the author whom an erasure on another shard takes off the target, or empty; `at` (not in the table): the instant of a new author, or empty |
 //! | `list` | `now`, `user` (an author), `listed` (a target in the list), `instant` (empty if it leaves the list): with several shards |
+//! | `preview` | not in the table: a preview of rules is to continue |
 //! | `disown` | not in the table: `now`, `author` (who has been erased), `target`: with several shards |
 //! | `stub` | of earlier versions: the author of a deleted target |
 //! | `moderate-target` | `now`, `target`, `verb` (`h` hide, `u` show, `e` delete), `reason`, `actor`; `author` (not in the table): with several shards that of a deleted target |
@@ -76,6 +77,7 @@ pub mod metrics;
 mod page;
 mod points;
 pub mod refusals;
+pub mod rules_preview;
 pub mod sums;
 mod write;
 

@@ -4,14 +4,14 @@
 //! or one of two concurrent ones, inserts rows that exist already, and those stay as they are.
 //! Batches begin at the start of the outbox, so rows keep its order.
 
-use super::{achievements, fair_play, refusals, sums};
+use super::{achievements, fair_play, refusals, rules_preview, sums};
 use crate::archive::deployment_id;
 use crate::platform::d1::{Database, Statement};
 use crate::webhooks::statements_of_changes;
 use activity_rank_core::error::Error;
 use activity_rank_core::object::Object;
 use activity_rank_store::deployment::Deployment;
-use activity_rank_store::outbox::{self, OutboxEntry};
+use activity_rank_store::outbox::{self, OutboxEntry, PREVIEW};
 use serde::Serialize;
 
 /// Approximate maximum size of the rows in one statement, in bytes: D1 accepts 2 MB.
@@ -56,6 +56,7 @@ pub async fn write(
             statements.push(refusals::erase(config, &erased));
         }
         statements.extend(achievements::forget(config, &erased));
+        statements.push(rules_preview::erase(config, &erased));
         if config.fair_play.is_some() {
             statements.extend(fair_play::erase(config, &erased));
         }
@@ -86,8 +87,8 @@ impl Batch {
 
     fn add(&mut self, entry: &OutboxEntry) {
         self.entries += 1;
-        // It names an erased author, for other shards alone.
-        if entry.field("did") == "disown" {
+        // Entries for other shards alone, which name an erased author, and for the job of the next minute.
+        if ["disown", PREVIEW].contains(&entry.field("did")) {
             return;
         }
         let (erases, registers) = (

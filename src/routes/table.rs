@@ -186,6 +186,11 @@ pub const ROUTES: &[Route] = routes! {
         GET Identified |c, _, caller| rules::get(c, caller);
         POST WithBody |c, _, caller, body| rules::publish(c, caller, body);
     }
+    "/v1/rules/preview" None {
+        GET Authenticated |c, _, caller| rules::get_preview(c, caller);
+        POST WithBody |c, _, caller, body| rules::start_preview(c, caller, body);
+        DELETE Authenticated |c, _, caller| rules::cancel_preview(c, caller);
+    }
     "/v1/rules/{version}" None {
         DELETE Authenticated |c, [version, _], caller| rules::take_back(c, version, caller);
     }

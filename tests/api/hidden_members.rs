@@ -102,7 +102,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// Routes of operators, and routes whose responses have no members.
-const WITHOUT_MEMBERS: [&str; 20] = [
+const WITHOUT_MEMBERS: [&str; 21] = [
     "/",
     "/admin",
     "/docs",
@@ -120,6 +120,7 @@ const WITHOUT_MEMBERS: [&str; 20] = [
     "/v1/issuer/keys/{key}",
     "/v1/journal",
     "/v1/moderation",
+    "/v1/rules/preview",
     "/v1/stats",
     "/v1/status",
     "/v1/webhooks/deliveries",

@@ -58,6 +58,7 @@ mod deploy_artifact;
 mod misconfigured;
 mod reqwest_transport;
 mod rules;
+mod rules_preview;
 mod schema_fingerprint;
 mod settings;
 mod single_flight;

@@ -81,6 +81,13 @@ const CALLS = [
     { version: 1, state: 'coming', changes: [{ action: 'like', field: 'points', after: 3 }] },
   ],
   ['takeBackRules', { version: 1, reason: 'A test' }, { version: 1 }],
+  [
+    'previewRules',
+    { body: { rules: { like: { points: 3 } }, from: new Date(Date.now() - 864e5).toISOString() } },
+    { preview: null },
+  ],
+  ['getRulesPreview', {}, { preview: null }],
+  ['cancelRulesPreview', {}, { preview: null }],
   ['getContentBoard', { period: 'day' }, { entries: [{ score: 2, target: { id: 'posts/7' }, author: { id: '9' } }] }],
   ['getHotTargets', {}, { entries: [{ target: { id: 'posts/7' } }] }],
   ['watchContentBoard', { period: 'day' }, { entries: [{ score: 2, target: { id: 'posts/7' } }] }],

@@ -262,6 +262,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/rules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the preview of rules
+         * @description Returns the last preview of changed rules: how far it is, or its result. Requires the scope `admin`, and the journal.
+         */
+        get: operations["getRulesPreview"];
+        put?: never;
+        /**
+         * Preview rules
+         * @description Returns what a preview of changed rules costs, and starts it with `confirm`. Cron then decides the activity of the span twice by the counting script, by the rules in force and by the changed ones, on keys of its own: every minute a part within `CRON_BUDGET`. The data does not change. Both begin without points, records and caps, so the points before differ from the boards. The result stays until the next preview. One preview runs at a time. Requires the scope `admin`, and the journal.
+         */
+        post: operations["previewRules"];
+        /**
+         * Cancel the preview of rules
+         * @description Cancels the preview that is running. Cron deletes its keys in Redis. Returns the last preview, also if none is running. Requires the scope `admin`, and the journal.
+         */
+        delete: operations["cancelRulesPreview"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/rules/{version}": {
         parameters: {
             query?: never;
@@ -3113,27 +3141,162 @@ export interface components {
              * @description The instant from which the version holds: 75 seconds to 366 days ahead. Without it, the earliest one, rounded up to a full second.
              */
             from?: string;
-            /** @description The changes by action. An action without a rule is refused. */
-            rules: {
-                [key: string]: {
-                    points?: number;
-                    /** @description `null` removes the cap. */
-                    daily_cap?: number | null;
-                    /** @description `null` removes the cap. */
-                    member_cap?: number | null;
-                    /** @description Needs boards of content. `null` removes the cap. */
-                    pair_cap?: number | null;
-                    /** @description Seconds; `null` removes it. */
-                    cooldown?: number | null;
-                    received?: number;
-                };
-            };
+            rules: components["schemas"]["ChangedRules"];
             reason: components["schemas"]["Reason"];
             /**
              * @description Whether everyone may read the reason.
              * @default false
              */
             public_reason?: boolean;
+        };
+        /** @description The changes by action. An action without a rule is refused. */
+        ChangedRules: {
+            [key: string]: {
+                points?: number;
+                /** @description `null` removes the cap. */
+                daily_cap?: number | null;
+                /** @description `null` removes the cap. */
+                member_cap?: number | null;
+                /** @description Needs boards of content. `null` removes the cap. */
+                pair_cap?: number | null;
+                /** @description Seconds; `null` removes it. */
+                cooldown?: number | null;
+                received?: number;
+            };
+        };
+        RuleChange: {
+            action: string;
+            /** @enum {unknown} */
+            field: "points" | "daily_cap" | "member_cap" | "pair_cap" | "cooldown" | "received";
+            /** @description `null` for no cap. */
+            before: number | null;
+            /** @description `null` for no cap. */
+            after: number | null;
+        };
+        NewRulesPreview: {
+            rules: components["schemas"]["ChangedRules"];
+            /**
+             * Format: date-time
+             * @description The first instant of the activity.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description The first instant after it, at most 366 days later. Without it, now.
+             */
+            to?: string;
+            /**
+             * @description Whether the preview begins. Without it, the response has its cost, and nothing is written.
+             * @default false
+             */
+            confirm?: boolean;
+        };
+        RulesPreview: {
+            /** @description Only in responses to `POST`. */
+            cost?: {
+                /** @description Entries of the journal from the beginning of the span on, at most. */
+                entries: number;
+                /** @description Redis commands, at most. */
+                commands: number;
+                /** @description Runs of cron, about. */
+                minutes: number;
+            };
+            /** @description `null` if there is none, and for a request without `confirm`. */
+            preview: components["schemas"]["RulesPreviewJob"] | null;
+        };
+        RulesPreviewJob: {
+            /** @enum {unknown} */
+            state: "running" | "done" | "cancelled" | "failed";
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description What differs from the rules in force at the start. */
+            changes: components["schemas"]["RuleChange"][];
+            /** @description Entries of the journal that were read. */
+            read: number;
+            /** @description Entries to read, at most. */
+            entries: number;
+            /** Format: date-time */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description The last progress, or the end.
+             */
+            updated_at: string;
+            /**
+             * @description Why it failed: a member was erased, it took longer than 20 hours, or its keys in Redis were lost.
+             * @enum {unknown}
+             */
+            error?: "erased" | "expired" | "lost";
+            result?: components["schemas"]["RulesPreviewResult"];
+        };
+        /** @description What the changed rules change. Present if the preview is done. */
+        RulesPreviewResult: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            until: string;
+            /** @description Activities in the span. */
+            activities: number;
+            /** @description Activities with another outcome, or other points. */
+            changed_activities: number;
+            changes: components["schemas"]["RuleChange"][];
+            /** @description Members, and with boards of content authors. */
+            boards: {
+                /** @enum {unknown} */
+                board: "members" | "authors";
+                /** @description Members by the changed rules. */
+                members: number;
+                /** @description Members with another rank or other points. */
+                changed: number;
+                points: components["schemas"]["NumberChange"];
+                /** @description The largest moves first. */
+                moves: {
+                    /** @description The member. */
+                    id: string;
+                    rank: components["schemas"]["NumberChange"];
+                    points: components["schemas"]["NumberChange"];
+                }[];
+            }[];
+            actions: {
+                action: string;
+                points: components["schemas"]["NumberChange"];
+                share: components["schemas"]["NumberChange"];
+                received: components["schemas"]["NumberChange"];
+                counted: components["schemas"]["NumberChange"];
+            }[];
+            /** @description Limits that refuse activity. */
+            limits: {
+                action: string;
+                /** @enum {unknown} */
+                limit: "daily-cap" | "pair-cap" | "cooldown" | "own-target";
+                members: components["schemas"]["NumberChange"];
+                activities: components["schemas"]["NumberChange"];
+                /** @description The members whom it refuses most by the changed rules. */
+                first: string[];
+            }[];
+            /** @description What the journal does not say. */
+            unknown: {
+                /**
+                 * @description `no-rule`: activities of actions that no longer have a rule are left out. `member-cap`: the journal does not say who sent an activity, so changes of `member_cap` apply only to what a cap refused. `limit`: what a cooldown or `pair_cap` refused at the time is not in the journal. `daily-cap`: members reached the cap, and what it refused is not in the journal.
+                 * @enum {unknown}
+                 */
+                kind: "no-rule" | "member-cap" | "limit" | "daily-cap";
+                action?: string;
+                activities?: number;
+                /** @description Days on which a member reached the cap. */
+                days?: number;
+                /** @description The most points that are missing; `null` if that is unknown. */
+                points?: number | null;
+            }[];
+        };
+        /** @description A number by the rules in force and by the changed ones. */
+        NumberChange: {
+            /** @description `null` for no rank. */
+            before: number | null;
+            /** @description `null` for no rank. */
+            after: number | null;
         };
         RulesVersion: {
             /** @description Its number. */
@@ -3149,15 +3312,7 @@ export interface components {
              */
             state: "coming" | "in-force" | "taken-back" | "removed";
             /** @description What changed at that instant, by action; of a removed version what would have changed. */
-            changes: {
-                action: string;
-                /** @enum {unknown} */
-                field: "points" | "daily_cap" | "member_cap" | "pair_cap" | "cooldown" | "received";
-                /** @description `null` for no cap. */
-                before: number | null;
-                /** @description `null` for no cap. */
-                after: number | null;
-            }[];
+            changes: components["schemas"]["RuleChange"][];
             /** @description The version that this one ends. Absent for others. */
             takes_back?: number;
             /** @description Absent for everyone but operators unless it is public. */
@@ -3705,7 +3860,31 @@ export interface components {
                 "application/json": components["schemas"]["RulesVersion"];
             };
         };
-        /** @description `rules-conflict`: `RULES_LOCKED` is true, or there are too many versions. */
+        /** @description The last preview; with `POST` the cost of the requested one too. */
+        RulesPreview: {
+            headers: {
+                /**
+                 * @description Must not be stored.
+                 * @example no-store
+                 */
+                "Cache-Control": string;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "cost": {
+                 *         "entries": 1200,
+                 *         "commands": 48000,
+                 *         "minutes": 8
+                 *       },
+                 *       "preview": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["RulesPreview"];
+            };
+        };
+        /** @description `rules-conflict`: `RULES_LOCKED` is true, or there are too many versions. For a preview: another one is running, or it would take too long. */
         RulesConflict: {
             headers: {
                 [name: string]: unknown;
@@ -4797,6 +4976,82 @@ export interface operations {
             409: components["responses"]["RulesConflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    getRulesPreview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RulesPreview"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    previewRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rules": {
+                 *         "like": {
+                 *           "points": 3,
+                 *           "daily_cap": null
+                 *         }
+                 *       },
+                 *       "from": "2026-11-01T00:00:00Z",
+                 *       "to": "2026-11-08T00:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewRulesPreview"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RulesPreview"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["RulesConflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    cancelRulesPreview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RulesPreview"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Misconfigured"];
             503: components["responses"]["StoreUnavailable"];

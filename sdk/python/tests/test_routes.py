@@ -166,6 +166,15 @@ def test_rules(api: Any, public: Any) -> None:
     assert public.get_rules()["rules"]["like"]["points"] == 2
 
 
+def test_preview_of_rules(api: Any) -> None:
+    week_ago = datetime.now(UTC) - timedelta(days=7)
+    answer = api.preview_rules({"rules": {"like": {"points": 3}}, "from": week_ago.isoformat()})
+    assert answer["preview"] is None
+    assert answer["cost"]["commands"] == 40 * answer["cost"]["entries"]
+    assert api.get_rules_preview() == {"preview": None}
+    assert api.cancel_rules_preview() == {"preview": None}
+
+
 def test_content_and_authors(api: Any, public: Any, unique: str) -> None:
     # Characters that a path must escape.
     post, author, fan = f"{unique}/é ?#%2F", f"{unique}-author", f"{unique}-fan"

@@ -242,6 +242,25 @@ async fn compare_with_service(shards: u32) -> TestResult {
         let after = decided(&text, "after")?;
         assert_same(&after, &journaled(other, shards).await);
         let report: Value = serde_json::from_str(&preview.stdout)?;
+        let by_worker = preview_of_worker(&in_force, changes, &report).await;
+        // The Worker reads shards in the order in which they were drained.
+        let names: &[&str] = match shards {
+            1 => &[
+                "from",
+                "until",
+                "activities",
+                "changed_activities",
+                "changes",
+                "boards",
+                "actions",
+                "limits",
+                "unknown",
+            ],
+            _ => &["from", "until", "activities", "changes", "unknown"],
+        };
+        for name in names {
+            assert_eq!(by_worker[name], report[name], "{name}");
+        }
         for (index, path) in [(0, "ranking"), (1, "authors")] {
             let board = &report["boards"][index];
             let path = format!("/v1/{path}/all?limit=100");
@@ -262,6 +281,27 @@ async fn compare_with_service(shards: u32) -> TestResult {
     }
     assert_no_scratch_keys(&in_force)?;
     Ok(())
+}
+
+/// Runs the preview of the Worker over the span of a report, until its keys are deleted. Returns its report.
+async fn preview_of_worker(app: &JournalApp, changes: &Value, report: &Value) -> Value {
+    let (from, to) = (&report["from"], &report["until"]);
+    let body = json!({"rules": changes, "from": from, "to": to, "confirm": true});
+    let started = app.api.post("/v1/rules/preview", &body).await;
+    started.assert_status(200);
+    let run_cron = async || {
+        app.api.minute().await;
+        let response = app.api.get("/v1/rules/preview").await;
+        response.assert_status(200).body["preview"].clone()
+    };
+    let preview = until("the end of the preview", async || {
+        let preview = run_cron().await;
+        let is_cleared = scratch_keys(app).is_ok_and(|keys| keys.is_empty());
+        (preview["state"] != "running" && is_cleared).then_some(preview)
+    })
+    .await;
+    assert_eq!(preview["state"], "done", "{preview}");
+    preview["result"].clone()
 }
 
 /// Fails unless all keys are on shards of the deployment.
@@ -381,15 +421,15 @@ async fn interrupted_preview_deletes_its_keys() -> TestResult {
     let forwarder = Forwarder::to(&app.store());
     let (send, reached) = channel();
     forwarder.fail(move |request| {
-        let counts = String::from_utf8_lossy(&request.body).contains("\"count\"");
-        counts.then(|| {
+        let ends = String::from_utf8_lossy(&request.body).contains("\"limit\"");
+        ends.then(|| {
             let _ = send.send(());
             Fault::HangBefore
         })
     });
     let args = ["rules", "preview", "--set", "like.points=3", "--yes"];
     let child = command_at(&app, &forwarder.url(), &args).spawn()?;
-    until("the counting script", async || reached.try_recv().ok()).await;
+    until("the last request", async || reached.try_recv().ok()).await;
     assert!(!scratch_keys(&app)?.is_empty());
     let pid = child.id().to_string();
     let interrupted = Command::new("kill").args(["-INT", &pid]).status()?;

@@ -450,6 +450,62 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def get_rules_preview(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.RulesPreview:
+        """Get the preview of rules.
+
+        Returns the last preview of changed rules: how far it is, or its result. Requires the scope `admin`, and the
+        journal.
+
+        `GET /v1/rules/preview`
+        """
+        return self._call(
+            routes.GET_RULES_PREVIEW,
+            timeout=timeout,
+        )
+
+    def preview_rules(
+        self,
+        body: types.NewRulesPreview,
+        *,
+        timeout: float | None = None,
+    ) -> types.RulesPreview:
+        """Preview rules.
+
+        Returns what a preview of changed rules costs, and starts it with `confirm`. Cron then decides the activity of
+        the span twice by the counting script, by the rules in force and by the changed ones, on keys of its own: every
+        minute a part within `CRON_BUDGET`. The data does not change. Both begin without points, records and caps, so
+        the points before differ from the boards. The result stays until the next preview. One preview runs at a time.
+        Requires the scope `admin`, and the journal.
+
+        `POST /v1/rules/preview`
+        """
+        return self._call(
+            routes.PREVIEW_RULES,
+            body=body,
+            timeout=timeout,
+        )
+
+    def cancel_rules_preview(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.RulesPreview:
+        """Cancel the preview of rules.
+
+        Cancels the preview that is running. Cron deletes its keys in Redis. Returns the last preview, also if none is
+        running. Requires the scope `admin`, and the journal.
+
+        `DELETE /v1/rules/preview`
+        """
+        return self._call(
+            routes.CANCEL_RULES_PREVIEW,
+            timeout=timeout,
+        )
+
     def take_back_rules(
         self,
         version: int,
@@ -2457,6 +2513,62 @@ class AsyncOperations(ABC):
         return await self._call(
             routes.PUBLISH_RULES,
             body=body,
+            timeout=timeout,
+        )
+
+    async def get_rules_preview(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.RulesPreview:
+        """Get the preview of rules.
+
+        Returns the last preview of changed rules: how far it is, or its result. Requires the scope `admin`, and the
+        journal.
+
+        `GET /v1/rules/preview`
+        """
+        return await self._call(
+            routes.GET_RULES_PREVIEW,
+            timeout=timeout,
+        )
+
+    async def preview_rules(
+        self,
+        body: types.NewRulesPreview,
+        *,
+        timeout: float | None = None,
+    ) -> types.RulesPreview:
+        """Preview rules.
+
+        Returns what a preview of changed rules costs, and starts it with `confirm`. Cron then decides the activity of
+        the span twice by the counting script, by the rules in force and by the changed ones, on keys of its own: every
+        minute a part within `CRON_BUDGET`. The data does not change. Both begin without points, records and caps, so
+        the points before differ from the boards. The result stays until the next preview. One preview runs at a time.
+        Requires the scope `admin`, and the journal.
+
+        `POST /v1/rules/preview`
+        """
+        return await self._call(
+            routes.PREVIEW_RULES,
+            body=body,
+            timeout=timeout,
+        )
+
+    async def cancel_rules_preview(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.RulesPreview:
+        """Cancel the preview of rules.
+
+        Cancels the preview that is running. Cron deletes its keys in Redis. Returns the last preview, also if none is
+        running. Requires the scope `admin`, and the journal.
+
+        `DELETE /v1/rules/preview`
+        """
+        return await self._call(
+            routes.CANCEL_RULES_PREVIEW,
             timeout=timeout,
         )
 

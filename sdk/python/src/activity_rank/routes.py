@@ -24,6 +24,9 @@ DELETE_EVENT: Route[None] = Route("deleteEvent", "DELETE", "/v1/events/{event}",
 RECOUNT_EVENT: Route[types.EventRecount] = Route("recountEvent", "POST", "/v1/events/{event}/recount", "json")
 GET_RULES: Route[types.Rules] = Route("getRules", "GET", "/v1/rules", "json")
 PUBLISH_RULES: Route[types.RulesVersion] = Route("publishRules", "POST", "/v1/rules", "json")
+GET_RULES_PREVIEW: Route[types.RulesPreview] = Route("getRulesPreview", "GET", "/v1/rules/preview", "json")
+PREVIEW_RULES: Route[types.RulesPreview] = Route("previewRules", "POST", "/v1/rules/preview", "json")
+CANCEL_RULES_PREVIEW: Route[types.RulesPreview] = Route("cancelRulesPreview", "DELETE", "/v1/rules/preview", "json")
 TAKE_BACK_RULES: Route[types.RulesVersion] = Route("takeBackRules", "DELETE", "/v1/rules/{version}", "json")
 GET_EVENT_BOARD: Route[types.EventBoard] = Route("getEventBoard", "GET", "/v1/events/{event}/ranking", "json")
 WATCH_EVENT_BOARD: Route[types.EventBoard] = Route("watchEventBoard", "GET", "/v1/events/{event}/live", "events")
@@ -139,6 +142,9 @@ ALL: tuple[Route[Any], ...] = (
     RECOUNT_EVENT,
     GET_RULES,
     PUBLISH_RULES,
+    GET_RULES_PREVIEW,
+    PREVIEW_RULES,
+    CANCEL_RULES_PREVIEW,
     TAKE_BACK_RULES,
     GET_EVENT_BOARD,
     WATCH_EVENT_BOARD,

@@ -1517,7 +1517,7 @@ Version: TypeAlias = str
 
 
 @final
-class NewRulesRule(TypedDict):
+class ChangedRule(TypedDict):
     points: NotRequired[float]
     daily_cap: NotRequired[float | None]
     """`null` removes the cap."""
@@ -1530,11 +1530,15 @@ class NewRulesRule(TypedDict):
     received: NotRequired[float]
 
 
+ChangedRules: TypeAlias = dict[str, ChangedRule]
+"""The changes by action. An action without a rule is refused."""
+
+
 NewRules = TypedDict(
     "NewRules",
     {
         "from": NotRequired[str],
-        "rules": dict[str, NewRulesRule],
+        "rules": ChangedRules,
         "reason": Reason,
         "public_reason": NotRequired[bool],
     },
@@ -1542,7 +1546,7 @@ NewRules = TypedDict(
 
 
 @final
-class RulesVersionChange(TypedDict):
+class RuleChange(TypedDict):
     action: str
     field: Literal["points", "daily_cap", "member_cap", "pair_cap", "cooldown", "received"]
     before: float | None
@@ -1551,13 +1555,142 @@ class RulesVersionChange(TypedDict):
     """`null` for no cap."""
 
 
+NewRulesPreview = TypedDict(
+    "NewRulesPreview",
+    {
+        "rules": ChangedRules,
+        "from": str,
+        "to": NotRequired[str],
+        "confirm": NotRequired[bool],
+    },
+)
+
+
+@final
+class RulesPreviewCost(TypedDict):
+    """Only in responses to `POST`."""
+
+    entries: int
+    """Entries of the journal from the beginning of the span on, at most."""
+    commands: int
+    """Redis commands, at most."""
+    minutes: int
+    """Runs of cron, about."""
+
+
+@final
+class NumberChange(TypedDict):
+    """A number by the rules in force and by the changed ones."""
+
+    before: float | None
+    """`null` for no rank."""
+    after: float | None
+    """`null` for no rank."""
+
+
+@final
+class RulesPreviewResultBoardMove(TypedDict):
+    id: str
+    """The member."""
+    rank: NumberChange
+    points: NumberChange
+
+
+@final
+class RulesPreviewResultBoard(TypedDict):
+    board: Literal["members", "authors"]
+    members: int
+    """Members by the changed rules."""
+    changed: int
+    """Members with another rank or other points."""
+    points: NumberChange
+    moves: list[RulesPreviewResultBoardMove]
+    """The largest moves first."""
+
+
+@final
+class RulesPreviewResultAction(TypedDict):
+    action: str
+    points: NumberChange
+    share: NumberChange
+    received: NumberChange
+    counted: NumberChange
+
+
+@final
+class RulesPreviewResultLimit(TypedDict):
+    action: str
+    limit: Literal["daily-cap", "pair-cap", "cooldown", "own-target"]
+    members: NumberChange
+    activities: NumberChange
+    first: list[str]
+    """The members whom it refuses most by the changed rules."""
+
+
+@final
+class RulesPreviewResultUnknownItem(TypedDict):
+    kind: Literal["no-rule", "member-cap", "limit", "daily-cap"]
+    """`no-rule`: activities of actions that no longer have a rule are left out. `member-cap`: the journal does not say
+    who sent an activity, so changes of `member_cap` apply only to what a cap refused. `limit`: what a cooldown or
+    `pair_cap` refused at the time is not in the journal. `daily-cap`: members reached the cap, and what it refused is
+    not in the journal."""
+    action: NotRequired[str]
+    activities: NotRequired[int]
+    days: NotRequired[int]
+    """Days on which a member reached the cap."""
+    points: NotRequired[float | None]
+    """The most points that are missing; `null` if that is unknown."""
+
+
+RulesPreviewResult = TypedDict(
+    "RulesPreviewResult",
+    {
+        "from": str,
+        "until": str,
+        "activities": int,
+        "changed_activities": int,
+        "changes": list[RuleChange],
+        "boards": list[RulesPreviewResultBoard],
+        "actions": list[RulesPreviewResultAction],
+        "limits": list[RulesPreviewResultLimit],
+        "unknown": list[RulesPreviewResultUnknownItem],
+    },
+)
+"""What the changed rules change. Present if the preview is done."""
+
+
+RulesPreviewJob = TypedDict(
+    "RulesPreviewJob",
+    {
+        "state": Literal["running", "done", "cancelled", "failed"],
+        "from": str,
+        "to": str,
+        "changes": list[RuleChange],
+        "read": int,
+        "entries": int,
+        "started_at": str,
+        "updated_at": str,
+        "error": NotRequired[Literal["erased", "expired", "lost"]],
+        "result": NotRequired[RulesPreviewResult],
+    },
+)
+
+
+@final
+class RulesPreview(TypedDict):
+    cost: NotRequired[RulesPreviewCost]
+    """Only in responses to `POST`."""
+    preview: RulesPreviewJob | None
+    """`null` if there is none, and for a request without `confirm`."""
+
+
 RulesVersion = TypedDict(
     "RulesVersion",
     {
         "version": int,
         "from": str,
         "state": Literal["coming", "in-force", "taken-back", "removed"],
-        "changes": list[RulesVersionChange],
+        "changes": list[RuleChange],
         "takes_back": NotRequired[int],
         "reason": NotRequired[str],
         "public_reason": NotRequired[bool],
