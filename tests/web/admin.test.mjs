@@ -1199,6 +1199,52 @@ describe('rules', () => {
     assert.equal(await page.evaluate('document.activeElement.name'), 'comment/cooldown')
   })
 
+  it('preview is started, followed and cancelled', async (t) => {
+    const page = await openAdmin(t, app, '#rules')
+    await button(page, 'Preview rules').click()
+    const dialog = page.getByRole('dialog', { name: 'Preview rules' })
+    await dialog.locator('summary', { hasText: 'Like' }).click()
+    await group(page, 'Like').getByLabel('Points').fill('5')
+    await button(dialog, 'Check the cost').click()
+    const confirmation = page.getByRole('dialog', { name: 'Start this preview?' })
+    await confirmation
+      .getByText(/^It reads up to \d+ entries of the journal, takes up to [\d,]+ Redis commands/)
+      .waitFor()
+    assert.deepEqual(await confirmation.getByRole('listitem').allInnerTexts(), ['Like, points: 2 → 5'])
+    assert.equal((await app.request('GET', '/v1/rules/preview')).preview, null)
+    await button(confirmation, 'Start').click()
+    await eventually(() => news(page), 'Preview started.')
+    const preview = card(page, 'Preview rules')
+    await preview.getByText('Running').waitFor()
+    await preview.getByRole('progressbar', { name: 'Progress of the preview' }).waitFor()
+    await button(preview, 'Cancel').click()
+    await preview.getByText('Cancelled').waitFor()
+    assert.equal((await app.request('GET', '/v1/rules/preview')).preview.state, 'cancelled')
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('result of a preview is shown', async (t) => {
+    const from = new Date(Date.now() - 7 * 864e5).toISOString()
+    const body = { rules: { like: { points: 4 } }, from, confirm: true }
+    await app.request('POST', '/v1/rules/preview', body)
+    const isDone = async () => {
+      await app.runCron('* * * * *')
+      return (await app.request('GET', '/v1/rules/preview')).preview.state
+    }
+    await eventually(isDone, 'done')
+    const page = await openAdmin(t, app, '#rules')
+    const preview = card(page, 'Preview rules')
+    await preview.getByText('Like, points: 2 → 4').waitFor()
+    const points = await preview.getByRole('list', { name: 'Points by action, before and after' }).allInnerTexts()
+    assert.match(points.join(), /Like\s+[\d,]+ → [\d,]+/)
+    const moves = preview.getByRole('region', { name: 'Members who move' })
+    const kim = await moves.getByRole('row', { name: 'kim', exact: false }).getByRole('cell').allInnerTexts()
+    assert.match(kim[1], /^\d+ → \d+$/)
+    await preview.getByText('Both counts begin without points').waitFor()
+    assert.equal(await button(preview, 'Cancel').count(), 0)
+    assert.deepEqual(page.errors, [])
+  })
+
   it('locked rules have no form', async (t) => {
     const rules = await app.request('GET', '/v1/rules')
     const before = (page) => page.route('**/v1/rules', (route) => route.fulfill({ json: { ...rules, locked: true } }))

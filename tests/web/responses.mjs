@@ -279,6 +279,58 @@ const PUBLISHED = () => {
   }
 }
 
+const PREVIEW = () => {
+  const change = (before, after) => ({ before, after })
+  const move = (id, ranks, points) => ({ id, rank: change(...ranks), points: change(...points) })
+  const action = (action, points, share, received, counted) => ({
+    ...{ action, points: change(...points), share: change(...share) },
+    ...{ received: change(...received), counted: change(...counted) },
+  })
+  const limit = (action, limit, members, activities, first) => ({
+    ...{ action, limit, members: change(...members), activities: change(...activities), first },
+  })
+  const changes = [
+    { action: 'like', field: 'points', before: 2, after: 3 },
+    { action: 'like', field: 'daily_cap', before: 50, after: 20 },
+  ]
+  const span = { from: iso(-30), to: iso(0) }
+  return {
+    preview: {
+      ...{ state: 'done', ...span, changes, read: 18_240, entries: 18_240 },
+      ...{ started_at: iso(0, -3), updated_at: iso(0, -2) },
+      result: {
+        ...{ from: span.from, until: span.to, activities: 17_310, changed_activities: 9120, changes },
+        boards: [
+          {
+            ...{ board: 'members', members: 214, changed: 187, points: change(31_420, 36_005) },
+            moves: [
+              move('ming', [14, 5], [310, 520]),
+              move('a-member-with-a-rather-long-id', [3, 9], [912, 640]),
+              move('grace', [40, null], [60, 0]),
+              move('ada', [1, 1], [1204, 1610]),
+            ],
+          },
+          { board: 'authors', members: 96, changed: 0, points: change(18_200, 18_200), moves: [] },
+        ],
+        actions: [
+          action('comment', [11_040, 11_040], [35.1, 30.7], [0, 0], [3680, 3680]),
+          action('like', [14_220, 18_805], [45.3, 52.2], [14_220, 12_536], [7110, 6268]),
+          action('publish', [4100, 4100], [13, 11.4], [0, 0], [410, 410]),
+          action('visit', [2060, 2060], [6.6, 5.7], [0, 0], [2060, 2060]),
+        ],
+        limits: [
+          limit('like', 'daily-cap', [3, 41], [18, 860], ['ming', 'ada', 'grace']),
+          limit('comment', 'cooldown', [12, 12], [31, 31], ['ada']),
+        ],
+        unknown: [
+          { kind: 'daily-cap', action: 'like', days: 26, points: 140 },
+          { kind: 'no-rule', activities: 12 },
+        ],
+      },
+    },
+  }
+}
+
 const STATUS = () => ({
   version: '0.1.0',
   store: { latency_ms: 12, circuit: 'closed' },
@@ -306,6 +358,7 @@ function respond(url, isMember) {
   if (root === 'events' && !name) return { events: EVENTS() }
   if (root === 'moderation') return { entries: AUDIT(), next: null }
   if (root === 'cases') return name ? CASE_DETAILS() : CASES()
+  if (root === 'rules' && name) return PREVIEW()
   if (root === 'rules') return isMember ? PUBLISHED() : { ...PUBLISHED(), versions: [] }
   if (root === 'stats') return STATS(url)
   if (root === 'status') return STATUS()

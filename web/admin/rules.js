@@ -1,15 +1,16 @@
-// The rules in force, their published versions, and the form that publishes a version.
+// The rules in force, their published versions, the form that publishes a version, and the preview of one.
 
 /** @import { Content } from './parts.js' */
-/** @import { Context, Field, Rule, RuleField, Rules, RulesChange, RulesVersion } from './types.js' */
+/** @import { Context, Health, Rule, Rules, RulesVersion } from './types.js' */
 
 import { make } from '../page/dom.js'
 import { ApiError, path } from './api.js'
 import { openForm, readerField, reasonField } from './dialog.js'
 import { badge, button, card, deploymentTime, feed, heading, note, paged, table, time, wide } from './parts.js'
+import { bodyOf, changeOf, changesOf, FIELDS, fieldsOf } from './rules_form.js'
+import { previewCard, startPreview } from './rules_preview.js'
 import { instantOf } from './zone.js'
 
-const FIELDS = /** @type {const} */ (['points', 'received', 'daily_cap', 'member_cap', 'pair_cap', 'cooldown'])
 const KINDS = /** @type {const} */ ({ coming: 'warn', 'in-force': 'good', 'taken-back': '', removed: '' })
 const PAGE = 20 // versions
 
@@ -20,13 +21,23 @@ const PAGE = 20 // versions
 export async function rulesView(context) {
   const { api, texts, signal } = context
   const words = texts.rules
-  /** @type {[Rules, string]} */
-  const [{ rules, locked, versions }, timezone] = await Promise.all([
+  /** @type {[Rules, Health]} */
+  const [{ rules, locked, versions }, { configured }] = await Promise.all([
     api.get('/v1/rules', signal),
-    api.health(signal).then(({ configured }) => configured?.timezone ?? 'UTC'),
+    api.health(signal),
   ])
+  const timezone = configured?.timezone ?? 'UTC'
   const add = button(words.publish, () => publish(context, rules, timezone), 'primary')
   add.id = 'publish'
+  const actions = [add]
+  /** @type {Content[]} */
+  const previews = []
+  if (configured?.bound.includes('journal')) {
+    const preview = button(words.preview.title, () => startPreview(context, rules))
+    preview.id = 'preview'
+    actions.unshift(preview)
+    previews.push(await previewCard(context))
+  }
   const { node } = await paged(context, {
     load: async (next) => {
       const start = Number(next ?? 0)
@@ -41,8 +52,9 @@ export async function rulesView(context) {
   return make(
     'div',
     {},
-    heading(texts.sections.rules, ...(locked ? [] : [add])),
+    heading(texts.sections.rules, ...(locked ? [] : actions)),
     ...(locked ? [note(words.locked)] : []),
+    ...previews,
     card(words.in_force, ruleTable(context, rules)),
     card(words.versions, node),
   )
@@ -62,17 +74,6 @@ function ruleTable({ texts, format }, rules) {
     ...fields.map((field) => (rule[field] === undefined ? '–' : format.number(rule[field]))),
   ])
   return wide(words.in_force, table(words.in_force, titles, rows))
-}
-
-/**
- * Describes a change, such as `Like, points: 2 → 3`.
- * @param {Context} context
- * @param {RulesChange} change
- */
-function changeOf({ texts, format }, { action, field, before, after }) {
-  const words = texts.rules
-  const [old, next] = [before, after].map((value) => (value === null ? words.no_value : format.number(value)))
-  return texts.answered(words.change(texts.actions[action] ?? action, words.fields[field]), `${old} → ${next}`)
 }
 
 /**
@@ -163,52 +164,6 @@ async function publish(context, rules, timezone) {
   const from = `${format.time(answer.from, timezone)} ${timezone}`
   announce(texts.answered(words.version(answer.version), words.is_published(from)))
   context.reload()
-}
-
-/**
- * Returns the fields of an action. The name of a field is that of the action and of its field.
- * @param {Context} context
- * @param {string} action
- * @param {Rule} rule
- * @returns {Field[]}
- */
-const fieldsOf = ({ texts, format }, action, rule) =>
-  FIELDS.map((field) => {
-    const value = rule[field]
-    const isLimit = field !== 'points' && field !== 'received'
-    return {
-      name: `${action}/${field}`,
-      group: texts.actions[action] ?? action,
-      label: texts.rules.fields[field],
-      type: 'number',
-      step: 'any',
-      placeholder: value === undefined ? texts.rules.no_value : format.number(value),
-      remove: isLimit && value !== undefined ? texts.rules.remove : undefined,
-      pointer: `/rules/${action}/${field}`,
-    }
-  })
-
-/**
- * Returns the changes that the fields of a form have. An empty one changes nothing, and `null` removes a limit.
- * @param {Record<string, Rule>} rules
- * @param {Record<string, string | null>} values
- * @returns {RulesChange[]}
- */
-function changesOf(rules, values) {
-  return Object.entries(values)
-    .filter(([, value]) => value !== '')
-    .map(([name, value]) => {
-      const [action, field] = /** @type {[string, RuleField]} */ (name.split('/'))
-      return { action, field, before: rules[action][field] ?? null, after: value === null ? null : Number(value) }
-    })
-}
-
-/** @param {RulesChange[]} changes */
-function bodyOf(changes) {
-  /** @type {Map<string, Record<string, number | null>>} */
-  const rules = new Map()
-  for (const { action, field, after } of changes) rules.set(action, { ...rules.get(action), [field]: after })
-  return Object.fromEntries(rules)
 }
 
 /**

@@ -1,6 +1,14 @@
 // The texts of the admin page. Browsers never load this file.
 
-import type { Case, CaseState, Points, RuleField, RulesVersion } from './types.d.ts'
+import type {
+  Case,
+  CaseState,
+  Points,
+  RuleField,
+  RulesPreviewJob,
+  RulesPreviewResult,
+  RulesVersion,
+} from './types.d.ts'
 
 export interface Texts {
   /** The texts of `data-text` in admin.html are in `page`. */
@@ -199,6 +207,49 @@ export interface Texts {
     take_back_hint: string
     is_taken_back: string
     is_removed: string
+    preview: {
+      title: string
+      hint: string
+      span: string
+      check: string
+      confirm: string
+      cost: (entries: string, commands: string, minutes: string) => string
+      start: string
+      is_started: string
+      states: Record<RulesPreviewJob['state'], string>
+      errors: Record<NonNullable<RulesPreviewJob['error']>, string>
+      no_changes: string
+      started: string
+      updated: string
+      progress: string
+      read: (read: string, entries: string) => string
+      activities: (activities: string, changed: string) => string
+      actions: string
+      picture: string
+      before: string
+      after: string
+      share: string
+      received: string
+      counted: string
+      boards: Record<RulesPreviewResult['boards'][number]['board'], string>
+      moved: (changed: string, members: string) => string
+      member: string
+      rank: string
+      limited: string
+      limit: string
+      limits: Record<RulesPreviewResult['limits'][number]['limit'], string>
+      members: string
+      refused: string
+      first: string
+      unknown: string
+      no_rule: (activities: string) => string
+      member_cap: (action: string) => string
+      unknown_limit: (action: string) => string
+      daily_cap: (action: string, days: number, bound: string) => string
+      bound: (points: string) => string
+      no_bound: string
+      without_points: string
+    }
   }
   members: {
     label: string

@@ -262,6 +262,63 @@ export interface Rules {
   versions: RulesVersion[]
 }
 
+/** A number by the rules in force and by the changed ones. */
+export interface NumberChange {
+  before: number | null
+  after: number | null
+}
+
+export interface RulesPreviewResult {
+  activities: number
+  changed_activities: number
+  boards: {
+    board: 'members' | 'authors'
+    members: number
+    changed: number
+    points: NumberChange
+    moves: { id: string; rank: NumberChange; points: NumberChange }[]
+  }[]
+  actions: {
+    action: string
+    points: NumberChange
+    share: NumberChange
+    received: NumberChange
+    counted: NumberChange
+  }[]
+  limits: {
+    action: string
+    limit: 'daily-cap' | 'pair-cap' | 'cooldown' | 'own-target'
+    members: NumberChange
+    activities: NumberChange
+    first: string[]
+  }[]
+  unknown: {
+    kind: 'no-rule' | 'member-cap' | 'limit' | 'daily-cap'
+    action?: string
+    activities?: number
+    days?: number
+    points?: number | null
+  }[]
+}
+
+export interface RulesPreviewJob {
+  state: 'running' | 'done' | 'cancelled' | 'failed'
+  from: string
+  to: string
+  changes: RulesChange[]
+  read: number
+  entries: number
+  started_at: string
+  updated_at: string
+  error?: 'erased' | 'expired' | 'lost'
+  result?: RulesPreviewResult
+}
+
+export interface RulesPreview {
+  cost?: { entries: number; commands: number; minutes: number }
+  preview: RulesPreviewJob | null
+}
+
 /** A field of a dialog. */
 export interface Field {
   name: string
