@@ -613,7 +613,7 @@ for (const width of [240, 390]) {
   })
 }
 
-it('scripts have at most 70 KB gzipped', async (t) => {
+it('scripts have at most 72 KB gzipped', async (t) => {
   const scripts = new Map()
   const before = (page) =>
     page.on('response', (response) => {
@@ -623,5 +623,5 @@ it('scripts have at most 70 KB gzipped', async (t) => {
   await page.locator('activity-heatmap [part~=summary]:not(:empty)').waitFor()
   let bytes = 0
   for (const text of scripts.values()) bytes += gzipSync(await text, { level: 9 }).length
-  assert.ok(scripts.size > 10 && bytes <= 70 * 1024, `${scripts.size} scripts, ${bytes} bytes`)
+  assert.ok(scripts.size > 10 && bytes <= 72 * 1024, `${scripts.size} scripts, ${bytes} bytes`)
 })

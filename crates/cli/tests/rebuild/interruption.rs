@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use redis::RedisResult;
 use test_support::{Fault, Forwarder, Recorded, json, shards, until};
@@ -22,6 +23,8 @@ const PHASES: [(&str, u64); 3] = [("", 30), (SWAP, 6), ("[[\"UNLINK\"", 5)];
 const SWAP: &str = "}j\"";
 /// The phases that a killed run leaves on a shard.
 const STATES: [&str; 3] = ["replay", "swapped", "done"];
+/// Time between two checks whether a run has completed.
+const POLL: Duration = Duration::from_millis(5);
 /// Largest number of killed runs in one round.
 const MAX_RUNS: usize = 400;
 
@@ -186,7 +189,7 @@ pub fn run_and_kill(
     });
     let mut child = command_at(app, &forwarder.url(), args).spawn()?;
     loop {
-        if is_reached.try_recv().is_ok() {
+        if is_reached.recv_timeout(POLL).is_ok() {
             if after {
                 // Lets the request reach the store; only its response hangs.
                 std::thread::yield_now();
@@ -200,7 +203,6 @@ pub fn run_and_kill(
             assert_eq!(status.code(), Some(0), "{output:?}");
             return Ok(true);
         }
-        std::thread::yield_now();
     }
 }
 
