@@ -77,24 +77,26 @@ fn summary(report: &Report) -> String {
     };
     format!(
         "{changes}\n{} from {} until {}, {} decided otherwise",
-        match report.activities {
-            1 => "1 activity".to_owned(),
-            number => count(number.unsigned_abs(), "activitie"),
-        },
+        activities_text(report.activities),
         report.from,
         report.until,
         report.changed_activities
     )
 }
 
+/// Returns a number of activities in words.
+fn activities_text(number: i64) -> String {
+    match number {
+        1 => "1 activity".to_owned(),
+        number => count(number.unsigned_abs(), "activitie"),
+    }
+}
+
 /// Returns the sentence about what cannot be known.
 fn unknown_text(unknown: &Unknown) -> String {
     match unknown {
         Unknown::NoRule { activities } => {
-            let activities = match activities {
-                1 => "1 activity".to_owned(),
-                number => count(number.unsigned_abs(), "activitie"),
-            };
+            let activities = activities_text(*activities);
             format!("Left out: {activities} of actions that no longer have a rule.")
         }
         Unknown::MemberCap { action } => format!(

@@ -60,10 +60,10 @@ local function count_result(reply)
 end
 
 -- Calls that are no scripts of the service.
-local others = {}
+local commands = {}
 
 -- Fields of a hash.
-function others.read(keys, args)
+function commands.read(keys, args)
   local values = redis.call('HMGET', keys[1], unpack(args))
   for i, value in ipairs(values) do
     values[i] = value or ''
@@ -72,7 +72,7 @@ function others.read(keys, args)
 end
 
 -- Adds to counters: member, amount, member, ...
-function others.tally(keys, args)
+function commands.tally(keys, args)
   for i = 1, #args, 2 do
     redis.call('ZINCRBY', keys[1], args[i + 1], args[i])
   end
@@ -80,7 +80,7 @@ function others.tally(keys, args)
 end
 
 -- Takes members of a set off boards, after a letter. `args` has the most members.
-function others.hide(keys, args)
+function commands.hide(keys, args)
   local members = redis.call('SRANDMEMBER', keys[1], args[1])
   for _, member in ipairs(members) do
     for i = 2, #keys do
@@ -92,7 +92,7 @@ function others.hide(keys, args)
 end
 
 -- Counts the members of boards.
-function others.size(keys)
+function commands.size(keys)
   local sizes = {}
   for i, key in ipairs(keys) do
     sizes[i] = redis.call('ZCARD', key) - (redis.call('ZSCORE', key, '#') and 1 or 0)
@@ -101,7 +101,7 @@ function others.size(keys)
 end
 
 -- Compares members of a board with another one. `args` has the first and the last rank, from 0.
-function others.rank(keys, args)
+function commands.rank(keys, args)
   local ranked, page = {}, redis.call('ZREVRANGE', keys[1], args[1], args[2], 'WITHSCORES')
   for i = 1, #page, 2 do
     local member, n = page[i], #ranked
@@ -115,13 +115,13 @@ function others.rank(keys, args)
 end
 
 -- Counts the members of two counters. `args` has the most members to name.
-function others.limit(keys, args)
+function commands.limit(keys, args)
   local first = redis.call('ZREVRANGE', keys[2], 0, args[1])
   return { redis.call('ZCARD', keys[1]), redis.call('ZCARD', keys[2]), unpack(first) }
 end
 
 -- Finds the days with more points than `args[1]`, and what `args[2]` leaves of the points of these days in another counter.
-function others.days(keys, args)
+function commands.days(keys, args)
   local left, cap = 0, tonumber(args[2])
   local days = redis.call('ZCOUNT', keys[1], '(' .. args[1], '+inf')
   for _, day in ipairs(cap and redis.call('ZRANGEBYSCORE', keys[1], '(' .. args[1], '+inf', 'LIMIT', 0, MAX_DAYS) or {}) do
@@ -153,8 +153,8 @@ while ARGV[cursor + 1] do
   cursor = cursor + 3
   local arguments, result = take(ARGV, cursor, args), 1
   local user = name == 'count' and arguments[2]
-  if others[name] then
-    result = others[name](take(KEYS, key, keys), arguments)
+  if commands[name] then
+    result = commands[name](take(KEYS, key, keys), arguments)
   elseif user and waiting[user] then
     result = 0
   else
