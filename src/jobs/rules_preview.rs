@@ -210,7 +210,7 @@ impl<'a> Fields<'a> {
         match self.text("did") {
             "target" | "moderate-target" => Subject::Target(self.text("target")),
             "profile" => Subject::Profile(self.text("user")),
-            "account" | "erase" => Subject::Person,
+            "account" | "exclude" | "erase" => Subject::Person,
             _ => Subject::Other,
         }
     }
@@ -244,6 +244,11 @@ impl<'a> Fields<'a> {
                 of: self.owned("of"),
                 number: self.owned("number"),
                 former: String::new(),
+            },
+            "exclude" => StateChange::Excluded {
+                user: self.owned("user"),
+                case: self.owned("case"),
+                excluded: self.owned("excluded"),
             },
             "erase" => StateChange::Erased {
                 hash: self.owned("hash"),

@@ -229,7 +229,7 @@ pub async fn read_rows(
     // `+` keeps the database from an index that is not in the order of the rows.
     let sql = "SELECT json_set(entry, '$.n', n) AS text FROM journal WHERE +site = ?1 AND n > ?2 AND n <= ?3 \
         AND n NOT IN (SELECT value FROM json_each(?4)) \
-        AND (entry ->> 'did' IN ('target', 'moderate-target', 'profile', 'moderate', 'account', 'erase') \
+        AND (entry ->> 'did' IN ('target', 'moderate-target', 'profile', 'moderate', 'account', 'exclude', 'erase') \
         OR entry ->> 'did' IN ('count', 'undo', 'refused') AND CAST(entry ->> 'at' AS INTEGER) >= ?5 \
         AND CAST(entry ->> 'at' AS INTEGER) < ?6) ORDER BY n LIMIT ?7";
     let [from, until] = span;

@@ -271,7 +271,7 @@ fn subject(change: &Change) -> Subject<'_> {
         Change::Target(registration) => Subject::Target(&registration.target),
         Change::ModerateTarget { target, .. } => Subject::Target(target),
         Change::Profile { user, .. } => Subject::Profile(user),
-        Change::Account { .. } | Change::Erase { .. } => Subject::Person,
+        Change::Account { .. } | Change::Exclude { .. } | Change::Erase { .. } => Subject::Person,
         Change::Activity(activity) | Change::Refused(activity) => {
             let target = activity.record.split_once(':').map_or("", |(_, id)| id);
             Subject::Activity(&activity.user, &activity.rule.action, target)
@@ -311,6 +311,16 @@ fn state_change(entry: &Entry) -> Option<StateChange> {
             of: of.clone(),
             number: account.clone(),
             former: String::new(),
+        },
+        Change::Exclude {
+            user,
+            case,
+            excluded,
+            ..
+        } => StateChange::Excluded {
+            user: user.clone(),
+            case: case.clone(),
+            excluded: excluded.clone(),
         },
         Change::Erase { hash, .. } => StateChange::Erased {
             hash: hash.clone(),

@@ -39,6 +39,7 @@ fn configure(worker: WorkerBuilder, shards: u32) -> WorkerBuilder {
         .json("SHARDS", json!(shards))
         .json("RULES", rules())
         .json("JOURNAL_REFUSED", json!(true))
+        .json("FAIR_PLAY", json!({}))
         .var("BOARD_MAX_AGE", "0")
 }
 
@@ -49,7 +50,9 @@ fn start(shards: u32) -> JournalApp {
 /// Starts a service on which changes of the rules were published.
 async fn start_published(shards: u32, changes: &Value) -> JournalApp {
     let app = start(shards);
-    let publisher = configure(builder(), shards).without("JOURNAL_REFUSED");
+    let publisher = configure(builder(), shards)
+        .without("JOURNAL_REFUSED")
+        .without("FAIR_PLAY");
     let publisher = publisher.var("PREFIX", &app.endpoint.prefix);
     let publisher = publisher.store(&app.endpoint.store).ahead(-LAG).start();
     let from = Timestamp::now() - LAG.milliseconds() + 1.hours();
@@ -183,6 +186,17 @@ fn points(board: &Value, before: bool) -> BTreeMap<String, f64> {
     points.filter(|(_, points)| *points > 0.0).collect()
 }
 
+/// Decides that what two members give each other does not count for some days.
+async fn exclude(app: &JournalApp) {
+    let case = json!({"members": ["p0", "p1"], "reason": "A test"});
+    let case = app.api.post("/v1/cases", &case).await;
+    let id = case.assert_status(200).body["id"].clone();
+    let path = format!("/v1/cases/{}", id.as_str().unwrap_or_default());
+    let [from, until] = [3, 1].map(noon);
+    let decision = json!({"state": "excluded", "from": from, "until": until, "reason": "A test"});
+    app.api.put(&path, &decision).await.assert_status(200);
+}
+
 /// Services with the rules in force and with published changes get the same activity. The preview of each change decides
 /// every activity as the service on which it was published did, and the boards of authors agree.
 async fn compare_with_service(shards: u32) -> TestResult {
@@ -208,7 +222,10 @@ async fn compare_with_service(shards: u32) -> TestResult {
             app.api.put(&path, &profile).await.assert_status(200);
         }
     }
-    for _ in 0..requests {
+    for number in 0..requests {
+        for app in all().filter(|_| number == requests / 2) {
+            exclude(app).await;
+        }
         let items: Vec<Value> = (0..1 + random.below(20))
             .map(|_| activity(&mut random))
             .collect();

@@ -333,6 +333,11 @@ impl Scratch {
                 account("add", of, user, number),
                 account("join", user, of, number),
             ],
+            StateChange::Excluded {
+                user,
+                case,
+                excluded,
+            } => vec![account("exclude", user, &format!("={excluded}"), case)],
         }
     }
 

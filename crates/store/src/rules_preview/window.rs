@@ -23,7 +23,7 @@ pub enum Subject<'a> {
     Target(&'a str),
     /// The profile of a user.
     Profile(&'a str),
-    /// An account or an erasure.
+    /// An account, an erasure, or an exclusion.
     Person,
     /// An activity: user, action and target.
     Activity(&'a str, &'a str, &'a str),
@@ -56,6 +56,12 @@ pub enum StateChange {
         of: String,
         number: String,
         former: String,
+    },
+    /// The exclusions of a case that the user has from then on, as stored.
+    Excluded {
+        user: String,
+        case: String,
+        excluded: String,
     },
 }
 
@@ -215,7 +221,7 @@ impl Window {
                     state.members.insert(user, of);
                 }
             }
-            StateChange::Erased { .. } => {}
+            StateChange::Erased { .. } | StateChange::Excluded { .. } => {}
         }
         self.changes.push(change);
     }
