@@ -13,20 +13,17 @@ use crate::platform::budget::Cost;
 use crate::platform::clock;
 use crate::platform::d1::Database;
 use activity_rank_core::board::BoardKind;
-use activity_rank_core::calendar::{Calendar, Instant};
+use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
 use activity_rank_core::score::{Points, Score};
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::keys::Keys;
 use activity_rank_store::progress::{end_preview, wake_preview};
 use activity_rank_store::redis::{Command, Pipeline, Reply, StoreError};
-use activity_rank_store::rules_preview::report::{
-    BoardPreview, Change, Decision, Figures, Move, REFUSED, Report, UNKNOWN,
-};
-use activity_rank_store::rules_preview::scratch::{
-    self, Call, Replied, Scratch, Step, Tallies, Wanted,
-};
-use activity_rank_store::rules_preview::window::{State, StateChange, Subject, Window};
+use activity_rank_store::rules_preview::report::{BoardPreview, Change, Figures, Move, Report};
+use activity_rank_store::rules_preview::scratch::{self, Call, Replied, Scratch, Step, Wanted};
+use activity_rank_store::rules_preview::walk::Walk;
+use activity_rank_store::rules_preview::window::{Entry, StateChange};
 use activity_rank_store::rules_preview::{JournalActivity, RuleSets};
 use serde_json::{Map, Value, json};
 
@@ -198,20 +195,16 @@ impl<'a> Fields<'a> {
                     _ => self.text("received"),
                 },
                 on: self.text("on"),
-                is_capped: self.text("outcome") == "daily-cap",
+                refusal: self.text("outcome"),
+                account: self.text("account"),
             })
     }
 
-    fn subject(&self) -> Subject<'a> {
-        if let Some(activity) = self.activity() {
-            let (_, target) = activity.record.split_once(':').unwrap_or_default();
-            return Subject::Activity(activity.user, activity.action, target);
-        }
-        match self.text("did") {
-            "target" | "moderate-target" => Subject::Target(self.text("target")),
-            "profile" => Subject::Profile(self.text("user")),
-            "account" | "exclude" | "erase" => Subject::Person,
-            _ => Subject::Other,
+    fn entry(&self) -> Entry<'a> {
+        match (self.activity(), self.state_change()) {
+            (Some(activity), _) => Entry::Activity(activity),
+            (None, Some(change)) => Entry::Change(change),
+            (None, None) => Entry::Other,
         }
     }
 
@@ -384,7 +377,7 @@ impl Job<'_> {
         let mut set = |name: &str, value: Value| progress.insert(name.to_owned(), value);
         set("n", n.into());
         set("done", done.into());
-        set("figures", slice.figures.values().clone().into());
+        set("figures", slice.walk.figures.values().clone().into());
         if n >= last {
             set("phase", "hide".into());
         }
@@ -529,11 +522,9 @@ fn in_order(rows: Vec<Row>, has_shards: bool) -> Vec<Row> {
 /// The decisions of a slice.
 struct Slice<'a> {
     job: &'a Job<'a>,
-    calendar: &'a Calendar,
     keys: [Keys; 2],
     scratch: [Scratch; 2],
-    state: State,
-    figures: Figures,
+    walk: Walk<'a>,
     step: Step,
 }
 
@@ -545,100 +536,47 @@ impl<'a> Slice<'a> {
             Fields(row).want(&mut wanted);
         }
         let (slice, keys) = (job.preview.slice + 1, job.keys());
-        let new = |keys: &Keys| {
-            Scratch::new(
-                keys.clone(),
-                job.sets.config.has_content(),
-                job.preview.id,
-                slice,
-            )
-        };
-        let mut this = Self {
-            job,
-            calendar: &job.deployment.calendar,
-            scratch: keys.each_ref().map(new),
-            keys,
-            state: State::default(),
-            figures: job.figures(),
-            step: Step { slice, number: 0 },
-        };
+        let has_content = job.sets.config.has_content();
+        let new = |keys: &Keys| Scratch::new(keys.clone(), has_content, job.preview.id, slice);
+        let scratch = keys.each_ref().map(new);
         // Also without names: each slice has a first step.
-        let [before, _] = &this.keys;
-        let calls = wanted.calls(before);
-        this.step.number += 1;
-        let results = job.send(this.step, &calls).await?;
-        this.state = wanted.state(&results)?;
-        Ok(this)
+        let step = Step { slice, number: 1 };
+        let [before, _] = &keys;
+        let results = job.send(step, &wanted.calls(before)).await?;
+        let (calendar, state) = (&job.deployment.calendar, wanted.state(&results)?);
+        Ok(Self {
+            job,
+            keys,
+            scratch,
+            walk: Walk::new(&job.sets, calendar, job.span(), state, job.figures()),
+            step,
+        })
     }
 
     /// Decides a window of rows from an index on. Returns the index after it.
     async fn decide(&mut self, rows: &[Row], mut index: usize) -> Result<usize, Stop> {
-        let [from, until] = self.job.span();
-        let (mut window, mut items) = (Window::default(), Vec::new());
         while let Some(row) = rows.get(index) {
             let fields = Fields(row);
-            let at = fields.integer("now");
-            if window.ends_before(&fields.subject(), at, &self.state) {
+            let (number, at) = (fields.number().unsigned_abs(), fields.integer("now"));
+            if !self.walk.add(fields.entry(), number, at) {
                 break;
             }
             index += 1;
-            let Some(activity) = fields.activity() else {
-                match fields.state_change() {
-                    Some(change) => window.add_change(change, at, &mut self.state),
-                    None => window.enter(at),
-                }
-                continue;
-            };
-            if !(from..until).contains(&activity.at) || activity.user.is_empty() {
-                continue;
-            }
-            let is_refused = fields.text("did") == "refused";
-            if is_refused && !self.state.has_accounts(activity.user) {
-                self.figures.increase(REFUSED, 1);
-            }
-            let Some(sent) = activity.sent(&self.job.sets) else {
-                if activity.action != activity_rank_core::config::ADJUST {
-                    self.figures.increase(UNKNOWN, 1);
-                }
-                continue;
-            };
-            let is_frozen = fields.text("outcome") == "frozen";
-            match is_frozen {
-                true => window.skip(at),
-                false => {
-                    let account = (fields.text("account"), at);
-                    window.add(&sent, account, &self.job.sets, self.calendar, &self.state);
-                }
-            }
-            items.push((sent, is_frozen));
         }
+        let (mut window, items) = self.walk.take();
         let (job, step) = (self.job, &mut self.step);
         let mut send = async |calls: &[Call]| {
             step.number += 1;
             job.send(*step, calls).await
         };
         let mut decided = [Vec::new(), Vec::new()];
-        for (index, scratch) in self.scratch.iter_mut().enumerate() {
-            let groups = window.take_groups(index);
-            let decisions = scratch.run(&window, groups, &mut send).await?;
-            if let Some(slot) = decided.get_mut(index) {
-                *slot = decisions;
-            }
+        for (set, (scratch, decisions)) in self.scratch.iter_mut().zip(&mut decided).enumerate() {
+            let groups = window.take_groups(set);
+            *decisions = scratch.run(&window, groups, &mut send).await?;
         }
-        let [before, after] = decided;
-        let (frozen, mut tallies) = (Decision::refused("frozen"), Tallies::default());
-        for ((activity, is_frozen), (before, after)) in items.iter().zip(before.iter().zip(&after))
-        {
-            let decisions = match is_frozen {
-                true => [&frozen, &frozen],
-                false => [before, after],
-            };
-            self.figures.add(activity, decisions);
-            let date = self.calendar.date_at(activity.at);
-            tallies.add(&self.keys, &job.sets, activity, (date, decisions));
-        }
+        let tallies = self.walk.decide(&self.keys, &items, &mut decided);
         let [_, _, hidden] = scratch::shared_keys(&job.deployment.config.prefix, job.shard);
-        let calls = tallies.calls(&hidden, &self.state);
+        let calls = tallies.calls(&hidden, &self.walk.state);
         if !calls.is_empty() {
             send(&calls).await?;
         }

@@ -27,9 +27,10 @@ use activity_rank_core::score::Points;
 use activity_rank_store::count::{TimestampSource, Verb};
 use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::{Command, Reply, StoreError};
-use activity_rank_store::rules_preview::report::{Decision, Figures, REFUSED, Report, UNKNOWN};
-use activity_rank_store::rules_preview::scratch::{self, Call, Replied, Scratch, Step, Tallies};
-use activity_rank_store::rules_preview::window::{State, StateChange, Subject, Window};
+use activity_rank_store::rules_preview::report::{Decision, Figures, Report};
+use activity_rank_store::rules_preview::scratch::{self, Call, Replied, Scratch, Step};
+use activity_rank_store::rules_preview::walk::{Item, Walk};
+use activity_rank_store::rules_preview::window::{Entry as JournalEntry, State, StateChange};
 use activity_rank_store::rules_preview::{
     ACTIVITY_COMMANDS, JournalActivity, RuleSets, scratch_shard,
 };
@@ -128,14 +129,10 @@ pub async fn run(
     let new = |keys: &Keys| Scratch::new(keys.clone(), sets.config.has_content(), started_at, 1);
     let mut dry_run = DryRun {
         store: &store,
-        sets: &sets,
-        calendar: &calendar,
-        span,
         shard,
         scratch: keys.each_ref().map(new),
         keys,
-        state: State::default(),
-        figures: Figures::default(),
+        walk: Walk::new(&sets, &calendar, span, State::default(), Figures::default()),
         outcomes: args.outcomes.as_deref().map(create).transpose()?,
         entries: 0,
         start,
@@ -261,22 +258,18 @@ fn journal_activity(activity: &journal::Activity) -> JournalActivity<'_> {
         queued: activity.dated == TimestampSource::Queue,
         received: activity.received.as_deref().unwrap_or_default(),
         on: &activity.on,
-        is_capped: activity.refusal.as_deref() == Some("daily-cap"),
+        refusal: activity.refusal.as_deref().unwrap_or_default(),
+        account: &activity.account,
     }
 }
 
-/// Returns what an entry concerns.
-fn subject(change: &Change) -> Subject<'_> {
-    match change {
-        Change::Target(registration) => Subject::Target(&registration.target),
-        Change::ModerateTarget { target, .. } => Subject::Target(target),
-        Change::Profile { user, .. } => Subject::Profile(user),
-        Change::Account { .. } | Change::Exclude { .. } | Change::Erase { .. } => Subject::Person,
+/// Returns an entry as the store's code reads it.
+fn journal_entry(entry: &Entry) -> JournalEntry<'_> {
+    match &entry.change {
         Change::Activity(activity) | Change::Refused(activity) => {
-            let target = activity.record.split_once(':').map_or("", |(_, id)| id);
-            Subject::Activity(&activity.user, &activity.rule.action, target)
+            JournalEntry::Activity(journal_activity(activity))
         }
-        _ => Subject::Other,
+        _ => state_change(entry).map_or(JournalEntry::Other, JournalEntry::Change),
     }
 }
 
@@ -330,15 +323,6 @@ fn state_change(entry: &Entry) -> Option<StateChange> {
     })
 }
 
-/// An activity of the journal.
-struct Item {
-    /// Number of its entry.
-    entry: u64,
-    activity: activity_rank_core::activity::Activity,
-    /// Whether the user was frozen: no rule decides that.
-    is_frozen: bool,
-}
-
 /// Sends calls on the scratch shard.
 async fn send(store: &Store, shard: u32, calls: &[Call]) -> Result<Vec<Reply>, Failure> {
     let request = scratch::request((&store.prefix, shard), Step::default(), calls);
@@ -355,16 +339,11 @@ async fn send(store: &Store, shard: u32, calls: &[Call]) -> Result<Vec<Reply>, F
 /// The replay of a span by both sets of rules.
 struct DryRun<'a> {
     store: &'a Store,
-    sets: &'a RuleSets,
-    calendar: &'a Calendar,
-    /// The first instant, and the first one after the span.
-    span: [Instant; 2],
     /// The scratch shard.
     shard: u32,
     keys: [Keys; 2],
     scratch: [Scratch; 2],
-    state: State,
-    figures: Figures,
+    walk: Walk<'a>,
     /// Name and writer of the file of outcomes.
     outcomes: Option<(String, BufWriter<File>)>,
     /// Number of entries that were read.
@@ -377,28 +356,15 @@ impl DryRun<'_> {
     async fn replay(&mut self, mut entries: Entries<'_>) -> Result<(), Failure> {
         entries.read_ahead().await?;
         loop {
-            let (mut window, mut items) = (Window::default(), Vec::new());
             while let Some(entry) = entries.peek() {
-                let subject = subject(&entry.change);
-                if window.ends_before(&subject, entry.applied_at, &self.state) {
+                let (number, at) = (entry.number, entry.applied_at);
+                if !self.walk.add(journal_entry(entry), number, at) {
                     break;
                 }
-                let Some(entry) = entries.pop() else {
-                    break;
-                };
+                entries.pop();
                 self.entries += 1;
-                match &entry.change {
-                    Change::Activity(activity) | Change::Refused(activity) => {
-                        items.extend(self.add_activity(&entry, activity, &mut window));
-                    }
-                    _ => match state_change(&entry) {
-                        Some(change) => {
-                            window.add_change(change, entry.applied_at, &mut self.state);
-                        }
-                        None => window.enter(entry.applied_at),
-                    },
-                }
             }
+            let (mut window, items) = self.walk.take();
             let [before, after] = &mut self.scratch;
             let [groups_before, groups_after] = [0, 1].map(|index| window.take_groups(index));
             let (store, shard) = (self.store, self.shard);
@@ -424,57 +390,18 @@ impl DryRun<'_> {
         }
     }
 
-    /// Adds an activity to a window, and returns it; `None` if it is not in the span, or an adjustment.
-    fn add_activity(
-        &mut self,
-        entry: &Entry,
-        activity: &journal::Activity,
-        window: &mut Window,
-    ) -> Option<Item> {
-        let [from, until] = self.span;
-        if !(from..until).contains(&activity.at) || activity.rule.action == ADJUST {
-            return None;
-        }
-        if activity.refusal.is_some() && !self.state.has_accounts(&activity.user) {
-            self.figures.increase(REFUSED, 1);
-        }
-        let is_frozen = activity.refusal.as_deref() == Some("frozen");
-        let Some(sent) = journal_activity(activity).sent(self.sets) else {
-            self.figures.increase(UNKNOWN, 1);
-            return None;
-        };
-        let at = entry.applied_at;
-        match is_frozen {
-            true => window.skip(at),
-            false => {
-                let account = (activity.account.as_str(), at);
-                window.add(&sent, account, self.sets, self.calendar, &self.state);
-            }
-        }
-        Some(Item {
-            entry: entry.number,
-            activity: sent,
-            is_frozen,
-        })
-    }
-
     /// Adds the decisions of a window to the figures and to the file of outcomes.
     async fn add_decisions(
         &mut self,
         items: &[Item],
         (before, after): (Vec<Decision>, Vec<Decision>),
     ) -> Result<(), Failure> {
-        let (frozen, mut tallies) = (Decision::refused("frozen"), Tallies::default());
-        let decimals = self.sets.config.layout.decimals;
-        for (item, decisions) in items.iter().zip(before.iter().zip(&after)) {
-            let [before, after] = match item.is_frozen {
-                true => [&frozen, &frozen],
-                false => [decisions.0, decisions.1],
-            };
+        let mut decisions = [before, after];
+        let tallies = self.walk.decide(&self.keys, items, &mut decisions);
+        let decimals = self.walk.sets.config.layout.decimals;
+        let [before, after] = &decisions;
+        for (item, (before, after)) in items.iter().zip(before.iter().zip(after)) {
             let activity = &item.activity;
-            let date = self.calendar.date_at(activity.at);
-            self.figures.add(activity, [before, after]);
-            tallies.add(&self.keys, self.sets, activity, (date, [before, after]));
             let Some((name, file)) = &mut self.outcomes else {
                 continue;
             };
@@ -513,7 +440,7 @@ impl DryRun<'_> {
             let flushed = file.flush();
             flushed.map_err(|cause| Failure::File { name, cause })?;
         }
-        let (sets, mut boards) = (self.sets, Vec::new());
+        let (sets, mut boards) = (self.walk.sets, Vec::new());
         for (name, kind) in [
             ("members", BoardKind::Members),
             ("authors", BoardKind::Authors),
@@ -535,13 +462,19 @@ impl DryRun<'_> {
                 ));
             }
         }
-        let calls = scratch::limit_calls(&self.keys, sets, &self.figures, limit);
+        let calls = scratch::limit_calls(&self.keys, sets, &self.walk.figures, limit);
         let results = match calls.is_empty() {
             true => Vec::new(),
             false => send(self.store, self.shard, &calls).await?,
         };
-        let limits = self.figures.limits(sets, results)?;
-        Ok(Report::new(sets, &self.figures, self.span, boards, limits))
+        let limits = self.walk.figures.limits(sets, results)?;
+        Ok(Report::new(
+            sets,
+            &self.walk.figures,
+            self.walk.span,
+            boards,
+            limits,
+        ))
     }
 
     /// Returns the visible members of a board, by both sets of rules.
@@ -550,9 +483,9 @@ impl DryRun<'_> {
         let scores = tokio::try_join!(self.board(before, kind), self.board(after, kind))?;
         Ok([scores.0, scores.1].map(|scores| {
             let visible = scores.into_iter();
-            let visible = visible.filter(|(member, _)| !self.state.is_hidden(member));
+            let visible = visible.filter(|(member, _)| !self.walk.state.is_hidden(member));
             let members = visible.map(|(member, score)| (member, score, 0));
-            rank(kind, members.collect(), self.sets.config.layout)
+            rank(kind, members.collect(), self.walk.sets.config.layout)
         }))
     }
 

@@ -5,11 +5,13 @@
 //! is here.
 //!
 //! - [`RuleSets`]: both sets of rules.
-//! - [`window`]: a part of the journal, as operations. [`scratch`]: their decision by the service's scripts.
+//! - [`walk`]: the journal as windows. [`window`]: a part of the journal, as operations. [`scratch`]: their decision by the
+//!   service's scripts.
 //! - [`report`]: the result.
 
 pub mod report;
 pub mod scratch;
+pub mod walk;
 pub mod window;
 
 use activity_rank_core::activity::Activity;
@@ -139,11 +141,19 @@ pub struct JournalActivity<'a> {
     pub received: &'a str,
     /// Of one that did not count: who would have received, if that is not the target.
     pub on: &'a str,
-    /// Whether a cap has refused it.
-    pub is_capped: bool,
+    /// The outcome of one that did not count; empty for others.
+    pub refusal: &'a str,
+    /// The number of the account that sent it; empty for none.
+    pub account: &'a str,
 }
 
-impl JournalActivity<'_> {
+impl<'a> JournalActivity<'a> {
+    /// Returns the target of the deduplication record.
+    #[must_use]
+    pub fn target(&self) -> &'a str {
+        self.record.split_once(':').unwrap_or_default().1
+    }
+
     /// Returns the activity as it was sent; `None` for an adjustment, and for an action without a rule. The journal does not
     /// say who sent it: an activity that a cap refused is that of a member if only a member has this cap.
     #[must_use]
@@ -166,7 +176,7 @@ impl JournalActivity<'_> {
             at: self.at,
             dated: self.dated,
             queued: self.queued,
-            by_member: self.is_capped && rule.cap(true) != rule.cap(false),
+            by_member: self.refusal == "daily-cap" && rule.cap(true) != rule.cap(false),
             groups: Vec::new(),
             on: Some(on)
                 .filter(|on| !on.is_empty())

@@ -176,11 +176,10 @@ pub struct Wanted {
 impl Wanted {
     /// Adds the names that an activity depends on.
     pub fn add_activity(&mut self, activity: &JournalActivity<'_>) {
-        let (_, target) = activity.record.split_once(':').unwrap_or_default();
-        self.targets.push(member(target));
+        self.targets.push(member(activity.target()));
         self.add_user(activity.user);
         if activity.action == "follow" {
-            self.add_user(target);
+            self.add_user(activity.target());
         }
     }
 

@@ -4,7 +4,7 @@
 //! a target that gains another registration after activity on it, and a followed user whose points decide whether they
 //! receive.
 
-use super::RuleSets;
+use super::{JournalActivity, RuleSets};
 use crate::count::{Plan, Receiver, Registrations, UserOperations};
 use crate::keys::Keys;
 use activity_rank_core::activity::Activity;
@@ -17,16 +17,12 @@ const MAX_ENTRIES: usize = 20_000;
 /// Operations of one call: it blocks Redis for some milliseconds.
 const MAX_OPERATIONS: usize = 200;
 
-/// The subject of an entry.
-pub enum Subject<'a> {
-    /// The registration of a target.
-    Target(&'a str),
-    /// The profile of a user.
-    Profile(&'a str),
-    /// An account, an erasure, or an exclusion.
-    Person,
-    /// An activity: user, action and target.
-    Activity(&'a str, &'a str, &'a str),
+/// An entry of the journal.
+pub enum Entry<'a> {
+    /// An activity, counted or refused.
+    Activity(JournalActivity<'a>),
+    /// A change that activity depends on.
+    Change(StateChange),
     /// Anything else.
     Other,
 }
@@ -170,7 +166,7 @@ impl State {
 impl Window {
     /// Returns whether an entry that was processed at an instant, Unix ms, must not join the window.
     #[must_use]
-    pub fn ends_before(&self, subject: &Subject<'_>, applied_at: i64, state: &State) -> bool {
+    pub fn ends_before(&self, entry: &Entry<'_>, applied_at: i64, state: &State) -> bool {
         if self.entries == 0 {
             return false;
         }
@@ -178,19 +174,25 @@ impl Window {
         if self.entries >= MAX_ENTRIES || last != at {
             return true;
         }
-        match subject {
-            Subject::Target(target) => self.targets.contains(target),
-            Subject::Profile(user) => self.followed.contains(user),
-            Subject::Person => true,
-            Subject::Activity(user, action, target) => {
+        match entry {
+            Entry::Activity(activity) => {
+                let target = activity.target();
                 let author = state.authors.get(&member(target));
                 let is_followed = |user: &str| self.followed.contains(user);
-                let follows_receiver = *action == "follow"
+                let follows_receiver = activity.action == "follow"
                     && !state.profiles.contains(target)
-                    && (self.receivers.contains(target) || self.last_groups.contains_key(*target));
-                follows_receiver || is_followed(user) || author.is_some_and(is_followed)
+                    && (self.receivers.contains(target) || self.last_groups.contains_key(target));
+                follows_receiver || is_followed(activity.user) || author.is_some_and(is_followed)
             }
-            Subject::Other => false,
+            Entry::Change(change) => match change {
+                StateChange::Target { member, .. } => self.targets.contains(member),
+                StateChange::Profile { user, .. } => self.followed.contains(user),
+                StateChange::Hidden { .. } => false,
+                StateChange::Erased { .. }
+                | StateChange::Excluded { .. }
+                | StateChange::Account { .. } => true,
+            },
+            Entry::Other => false,
         }
     }
 
@@ -231,8 +233,7 @@ impl Window {
         &mut self,
         activity: &Activity,
         (account, applied_at): (&str, i64),
-        sets: &RuleSets,
-        calendar: &Calendar,
+        (sets, calendar): (&RuleSets, &Calendar),
         state: &State,
     ) {
         let (item, user) = (self.items, &activity.user);
