@@ -104,6 +104,7 @@ var OPERATIONS = (
     listPauses: ["GET", "/v1/users/{user}/pause"],
     putPause: ["PUT", "/v1/users/{user}/pause"],
     deletePauses: ["DELETE", "/v1/users/{user}/pause"],
+    getToken: ["GET", "/v1/token"],
     getAccount: ["GET", "/v1/users/{user}/account"],
     putAccount: ["PUT", "/v1/users/{user}/account"],
     deleteAccount: ["DELETE", "/v1/users/{user}/account"],

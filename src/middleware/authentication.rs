@@ -7,8 +7,9 @@ use crate::request::Request;
 use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Tokens;
 use activity_rank_core::error::Error;
-use activity_rank_core::token::Token;
 use activity_rank_core::token::keys::{self, Key};
+use activity_rank_core::token::{Member, Token};
+use serde_json::{Map, Value};
 
 /// Returns the caller that the header `Authorization` proves.
 ///
@@ -96,8 +97,20 @@ pub async fn identify(
     }
     let token = Token::parse(credentials).map_err(Error::InvalidToken)?;
     verify(&token, &config.tokens, request).await?;
-    let member = token.member(&config.tokens, request.now);
-    Ok(Caller::User(member.map_err(Error::InvalidToken)?))
+    let claims = token.claims(&config.tokens, request.now);
+    let claims = claims.map_err(Error::InvalidToken)?;
+    Ok(Caller::User(member(&claims, &config.tokens).await))
+}
+
+/// Returns the user of verified claims; `None` if they have no valid user id.
+async fn member(claims: &Map<String, Value>, tokens: &Tokens) -> Option<Member> {
+    let ids = &tokens.user_ids;
+    let mut text = ids.text(claims)?;
+    if let Some(key) = ids.hash_key() {
+        text = crypto::hash(key, &text).await?;
+    }
+    let groups_claim = tokens.groups_claim.as_deref();
+    Some(Member::new(ids.id(&text)?, claims, groups_claim))
 }
 
 /// Verifies the signature of a token.

@@ -50,6 +50,12 @@ export async function sign(algorithm, text, header, claims) {
   return `${signed}.${base64url(new Uint8Array(signature))}`
 }
 
+/** Returns HMAC with SHA-256 of a text, in hexadecimal digits. */
+export async function hash(key, text) {
+  const signature = await crypto.subtle.sign('HMAC', await keyOf('HS256', key, 'sign'), encoder.encode(text))
+  return Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
 const base64url = (bytes) =>
   btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')

@@ -13,6 +13,9 @@ extern "C" {
         header: &str,
         claims: &str,
     ) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(catch, js_name = "hash")]
+    async fn hash_text(key: &str, text: &str) -> Result<JsValue, JsValue>;
 }
 
 /// Returns whether a signature is valid. `key` is a secret for `HS256`, else a JWK as JSON;
@@ -34,4 +37,9 @@ pub async fn sign(algorithm: &str, key: &str, header: &str, claims: &str) -> Opt
         .await
         .ok()?
         .as_string()
+}
+
+/// Returns HMAC with SHA-256 of a text, in hexadecimal digits; `None` if the platform rejects the key.
+pub async fn hash(key: &str, text: &str) -> Option<String> {
+    hash_text(key, text).await.ok()?.as_string()
 }

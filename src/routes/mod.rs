@@ -24,6 +24,7 @@ mod stats;
 mod status;
 pub mod table;
 mod targets;
+mod token;
 mod users;
 mod webhooks;
 

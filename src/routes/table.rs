@@ -6,7 +6,7 @@ use super::users::may_see_hidden;
 use super::{
     accounts, achievements, activity, card, cases, credentials, digest, events, health, journal,
     live, metrics, moderation, pages, pauses, points, ranking, rules, standings, stats, status,
-    targets, users, webhooks,
+    targets, token, users, webhooks,
 };
 use crate::app::{App, RequestContext};
 use crate::middleware::authentication::{authenticate, limit_public_read};
@@ -277,6 +277,9 @@ pub const ROUTES: &[Route] = routes! {
         GET Authenticated |c, [user, _], caller| pauses::get(c, user, caller);
         PUT WithBody |c, [user, _], caller, body| pauses::put(c, user, caller, body);
         DELETE Authenticated |c, [user, _], caller| pauses::delete(c, user, caller);
+    }
+    "/v1/token" None {
+        GET Authenticated |c, _, caller| async move { token::get(c, &caller) };
     }
     "/v1/users/{user}/account" None {
         GET Authenticated |c, [user, _], caller| accounts::get(c, user, caller);

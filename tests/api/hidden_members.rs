@@ -102,7 +102,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// Routes of operators, and routes whose responses have no members.
-const WITHOUT_MEMBERS: [&str; 21] = [
+const WITHOUT_MEMBERS: [&str; 22] = [
     "/",
     "/admin",
     "/docs",
@@ -123,6 +123,7 @@ const WITHOUT_MEMBERS: [&str; 21] = [
     "/v1/rules/preview",
     "/v1/stats",
     "/v1/status",
+    "/v1/token",
     "/v1/webhooks/deliveries",
 ];
 

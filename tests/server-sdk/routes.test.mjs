@@ -127,6 +127,7 @@ const CALLS = [
   ['putPause', { user: '42', body: { from: TOMORROW, until: TOMORROW } }, { pauses: [{ from: TOMORROW }] }],
   ['listPauses', { user: '42' }, { user: { id: '42' }, pauses: [{ until: TOMORROW }] }],
   ['deletePauses', { user: '42', from: TOMORROW }, undefined],
+  ['getToken', {}, 403],
   ['putAccount', { user: '43', body: { of: '42' } }, { account_of: '42' }],
   ['getAccount', { user: '42' }, { account_of: null, accounts: ['43'] }],
   ['deleteAccount', { user: '43' }, undefined],

@@ -554,6 +554,17 @@ describe('sign-in by a link', () => {
     assert.equal(await isSignedIn(page), false)
   })
 
+  it('service names the user of a token', async (t) => {
+    const mapped = await startApp({ vars: { JWT_USER: '{"lower_case":true,"prefix":"m-"}' } })
+    t.after(() => mapped.stop())
+    const page = await mapped.visit(t, `${mapped.url}/#token=${mapped.token('Ada')}`)
+    await eventually(() => board(page).getAttribute('user'), 'm-ada')
+    await eventually(() => page.locator('#me').textContent(), 'm-ada')
+    await page.reload()
+    await eventually(() => board(page).getAttribute('user'), 'm-ada')
+    assert.deepEqual(page.errors, [])
+  })
+
   it('link opened on the page signs in another member', async (t) => {
     const page = await open(t, {}, `/#token=${app.token('m0')}`)
     await eventually(() => page.locator('#me').textContent(), 'Ada')

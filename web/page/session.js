@@ -2,7 +2,8 @@
 
 import { store, stored } from './storage.js'
 
-const STORAGE_KEY = 'activity-rank token'
+const TOKEN_KEY = 'activity-rank token'
+const USER_KEY = 'activity-rank user'
 const MAX_DELAY = 2 ** 31 - 1 // ms of a timer
 
 /** Whether the page is in a frame. Against clickjacking, a framed page has no member and no controls. */
@@ -43,28 +44,42 @@ class Session extends EventTarget {
   }
 
   /**
-   * Signs in the user of a token. Only the service verifies its signature.
+   * Signs in the user of a token, whom the service names.
    * @param {string} token
    */
-  signIn(token) {
+  async signIn(token) {
     const claims = claimsOf(token)
     if (!claims) return this.signOut('invalid_token')
     const remaining = claims.exp * 1000 - Date.now()
     if (remaining <= 0) return this.signOut('expired_token')
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#expire(), Math.min(remaining, MAX_DELAY))
-    store(STORAGE_KEY, token, 'session')
-    Object.assign(this, { user: claims.sub, token, notice: null })
+    const known = token === stored(TOKEN_KEY, 'session') ? stored(USER_KEY, 'session') : null
+    store(TOKEN_KEY, token, 'session')
+    this.token = token
+    if (known) this.#enter(known)
+    else this.user = null
+    // The service knows whom its claims mean, and whether it accepts them.
+    const { status, body } = await this.request('/v1/token')
+    if (token !== this.token) return
+    if (status === 403) return this.signOut('rejected_token')
+    const user = status === 200 ? body.user : (known ?? claims.sub)
+    if (user && user !== this.user) this.#enter(user)
+  }
+
+  /** @param {string} user */
+  #enter(user) {
+    store(USER_KEY, user, 'session')
+    Object.assign(this, { user, notice: null })
     this.#profile = null
     this.dispatchEvent(new Event('change'))
-    // Profiles are public, so reading one does not show whether the service accepts the token.
-    this.request(`${this.#path}/activity?days=1`)
   }
 
   /** @param {Notice | null} notice */
   signOut(notice = null) {
     clearTimeout(this.#timer)
-    store(STORAGE_KEY, null, 'session')
+    store(TOKEN_KEY, null, 'session')
+    store(USER_KEY, null, 'session')
     Object.assign(this, { user: null, token: null, notice })
     this.dispatchEvent(new Event('change'))
   }
@@ -96,7 +111,7 @@ class Session extends EventTarget {
   }
 
   #restore() {
-    const token = stored(STORAGE_KEY, 'session')
+    const token = stored(TOKEN_KEY, 'session')
     if (token) this.signIn(token)
   }
 
@@ -150,7 +165,7 @@ function claimsOf(token) {
   try {
     const bytes = atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/'))
     const { sub, exp } = JSON.parse(new TextDecoder().decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0))))
-    return typeof sub === 'string' && sub && typeof exp === 'number' ? { sub, exp } : null
+    return typeof exp === 'number' ? { sub: typeof sub === 'string' ? sub : '', exp } : null
   } catch {
     return null
   }

@@ -11,7 +11,7 @@ use crate::token::Member;
 pub enum Caller {
     /// A trusted service.
     Service(ServiceKey),
-    /// The user of a token; `None` if its `sub` is not a valid user id.
+    /// The user of a token; `None` if it has no valid user id.
     User(Option<Member>),
 }
 
@@ -94,7 +94,7 @@ impl Caller {
                     own.id
                 )
             }
-            Self::User(None) => format!("The sub claim of this user token {}.", id::ID),
+            Self::User(None) => format!("The user id of this user token {}.", id::ID),
         }))
     }
 

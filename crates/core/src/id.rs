@@ -31,15 +31,18 @@ pub fn checked(text: &str) -> Result<String, String> {
 /// Returns the user id in a JSON string or integer; `None` if it is not valid.
 #[must_use]
 pub fn user(value: &Value) -> Option<String> {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Number(number) if number.is_i64() || number.is_u64() => number.to_string(),
-        Value::Number(number) => exact_integer(number.as_f64()?)?.to_string(),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-            return None;
-        }
-    };
-    is_id(&text).then_some(text)
+    text(value).filter(|text| is_id(text))
+}
+
+/// Returns the text of a JSON string or integer; `None` for another value.
+#[must_use]
+pub fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) if number.is_i64() || number.is_u64() => Some(number.to_string()),
+        Value::Number(number) => Some(exact_integer(number.as_f64()?)?.to_string()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
 }
 
 /// Returns the integer in a JSON number such as `42.0`.

@@ -1074,6 +1074,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get whom a user token identifies
+         * @description Returns the user id that the deployment makes of the token's claims, and the groups on whose boards the user's activity counts. Reads nothing from the store.
+         */
+        get: operations["getToken"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{user}/account": {
         parameters: {
             query?: never;
@@ -1862,6 +1882,11 @@ export interface components {
         };
         /** @description A user id. An integer is converted to its decimal string. */
         UserId: components["schemas"]["Id"] | number;
+        TokenUser: {
+            user: components["schemas"]["Id"];
+            /** @description From the claim that `JWT_GROUPS_CLAIM` names. */
+            groups: components["schemas"]["Id"][];
+        };
         /**
          * @description The length of a period.
          * @enum {unknown}
@@ -7056,6 +7081,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    getToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user of the token. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "user": "42",
+                     *       "groups": [
+                     *         "eu"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenUser"];
+                };
             };
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthenticated"];

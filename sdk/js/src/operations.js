@@ -59,6 +59,7 @@ export const OPERATIONS = /** @type {const} */ ({
   listPauses: ['GET', '/v1/users/{user}/pause'],
   putPause: ['PUT', '/v1/users/{user}/pause'],
   deletePauses: ['DELETE', '/v1/users/{user}/pause'],
+  getToken: ['GET', '/v1/token'],
   getAccount: ['GET', '/v1/users/{user}/account'],
   putAccount: ['PUT', '/v1/users/{user}/account'],
   deleteAccount: ['DELETE', '/v1/users/{user}/account'],

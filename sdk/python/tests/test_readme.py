@@ -24,4 +24,4 @@ def test_example_uses_what_exists(example: str) -> None:
 
 
 def test_readme_has_examples() -> None:
-    assert len(EXAMPLES) == 9
+    assert len(EXAMPLES) == 10

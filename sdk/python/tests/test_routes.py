@@ -259,6 +259,10 @@ def test_moderation(api: Any, unique: str) -> None:
     assert [entry["action"] for entry in (*first["entries"], *second["entries"])] == ["undo-adjust", "adjust"]
 
 
+def test_token_is_for_user_tokens(api: Any) -> None:
+    assert status_of(api.get_token) == 403
+
+
 def test_accounts(api: Any, unique: str) -> None:
     account = unique + "-a"
     joined = api.put_account(account, {"of": unique})

@@ -8,6 +8,7 @@ mod profile_claims;
 pub mod row;
 mod shared_secret;
 pub mod sign;
+mod user_ids;
 
 use test_support::{Method, Value, json};
 

@@ -68,7 +68,7 @@ fn times() -> Vec<Row> {
 /// `sub` is the user.
 fn users() -> Vec<Row> {
     let id = "must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
-    let no_user = || format!("The sub claim of this user token {id}.");
+    let no_user = || format!("The user id of this user token {id}.");
     let other = "This user token only grants access to the data of user 7.".to_owned();
     vec![
         accepted("valid", json!({})),

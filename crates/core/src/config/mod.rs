@@ -11,6 +11,7 @@ mod rules;
 mod scopes;
 mod service_keys;
 mod tokens;
+mod user_ids;
 mod vars;
 mod webhooks;
 
@@ -26,6 +27,7 @@ pub use rules::{ADJUST, Once, Rule, RuleView, Rules, StartOf, is_action};
 pub use scopes::{Scope, Scopes};
 pub use service_keys::{ServiceKey, ServiceKeys};
 pub use tokens::Tokens;
+pub use user_ids::UserIds;
 pub use vars::Vars;
 pub use webhooks::{CASE_DECIDED, CASE_OPENED, Endpoint, LEVEL_REACHED, Webhooks};
 

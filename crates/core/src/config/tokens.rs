@@ -1,7 +1,11 @@
 //! The settings for user tokens.
 
 use super::Vars;
+use super::user_ids::{self, UserIds};
 use crate::error::Error;
+use serde_json::{Map, Value};
+
+const REQUIRED: &str = "JWT_REQUIRED";
 
 /// Minimum length of an HS256 secret (RFC 7518, 3.2).
 const MIN_SECRET_BYTES: usize = 32;
@@ -19,6 +23,10 @@ pub struct Tokens {
     pub audience: Option<String>,
     /// The name of the claim that contains the groups of the user.
     pub groups_claim: Option<String>,
+    /// Claims that a token must have: a value, or a list or words with the value.
+    pub required: Map<String, Value>,
+    /// The user id that a token stands for.
+    pub user_ids: UserIds,
 }
 
 impl Tokens {
@@ -29,6 +37,8 @@ impl Tokens {
             issuer: vars.text("JWT_ISSUER")?,
             audience: vars.text("JWT_AUDIENCE")?,
             groups_claim: vars.text("JWT_GROUPS_CLAIM")?,
+            required: required(vars)?,
+            user_ids: UserIds::parse(vars)?,
         })
     }
 
@@ -49,8 +59,24 @@ impl Tokens {
             ("JWT_GROUPS_CLAIM", &self.groups_claim),
         ];
         let set = variables.iter().filter(|(_, value)| value.is_some());
-        set.map(|(name, _)| *name).collect()
+        let tables = [
+            (REQUIRED, !self.required.is_empty()),
+            (user_ids::NAME, self.user_ids != UserIds::default()),
+        ];
+        let tables = tables.into_iter().filter(|(_, is_set)| *is_set);
+        let names = set.map(|(name, _)| *name);
+        names.chain(tables.map(|(name, _)| name)).collect()
     }
+}
+
+fn required(vars: &Vars) -> Result<Map<String, Value>, Error> {
+    let required = vars.table(REQUIRED)?.unwrap_or_default();
+    let is_plain = |value: &Value| value.is_string() || value.is_boolean() || value.is_i64();
+    if let Some((name, _)) = required.iter().find(|(_, value)| !is_plain(value)) {
+        let remedy = format!("'{name}' must be a text, an integer, true or false");
+        return Err(Error::Misconfigured(REQUIRED, remedy));
+    }
+    Ok(required)
 }
 
 fn secret(vars: &Vars) -> Result<Option<String>, Error> {

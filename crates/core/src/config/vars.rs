@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 36] = [
+    pub const NAMES: [&str; 39] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -21,6 +21,9 @@ impl Vars {
         "JWT_ISSUER",
         "JWT_AUDIENCE",
         "JWT_GROUPS_CLAIM",
+        "JWT_REQUIRED",
+        "JWT_USER",
+        "JWT_USER_KEY",
         "ALLOWED_ORIGINS",
         "TIMEZONE",
         "PERIODS",

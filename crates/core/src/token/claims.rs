@@ -5,7 +5,7 @@ use crate::calendar::Instant;
 use crate::config::Tokens;
 use serde_json::{Map, Value};
 
-/// Checks `exp`, `nbf`, `iss` and `aud`.
+/// Checks `exp`, `nbf`, `iss`, `aud` and required claims.
 ///
 /// # Errors
 ///
@@ -38,6 +38,20 @@ pub fn check(
         };
         if !matches {
             return Err("The user token has another audience.");
+        }
+    }
+    for (name, expected) in &tokens.required {
+        let has = |value: &Value| match value {
+            Value::Array(values) => values.contains(expected),
+            // A scope is a list of words (RFC 6749, 3.3).
+            Value::String(words) => words.split(' ').any(|word| expected.as_str() == Some(word)),
+            _ => false,
+        };
+        if !claims
+            .get(name)
+            .is_some_and(|value| value == expected || has(value))
+        {
+            return Err("The user token lacks a claim that JWT_REQUIRED has.");
         }
     }
     Ok(())
@@ -134,5 +148,36 @@ mod tests {
         ] {
             assert_eq!(check(iss.clone(), aud), audience);
         }
+    }
+
+    #[test]
+    fn required_claims_are_values_lists_or_words() {
+        let required = json!({"scope": "board", "email_verified": true, "level": 3});
+        let tokens = Tokens {
+            required: required.as_object().unwrap().clone(),
+            ..Tokens::default()
+        };
+        let check = |scope: Value, verified: Value, level: Value| {
+            let claims = json!({"sub": "42", "exp": 1_900_000_000, "scope": scope, "email_verified": verified, "level": level});
+            check_with(&claims, &tokens)
+        };
+        let lacks = Err("The user token lacks a claim that JWT_REQUIRED has.");
+        for scope in [json!("board"), json!("read board"), json!(["a", "board"])] {
+            assert_eq!(check(scope, json!(true), json!([2, 3])), Ok(()));
+        }
+        for scope in [
+            json!("boards"),
+            json!(["read board"]),
+            json!(null),
+            json!({"board": 1}),
+        ] {
+            assert_eq!(check(scope, json!(true), json!(3)), lacks);
+        }
+        assert_eq!(check(json!("board"), json!("true"), json!(3)), lacks);
+        assert_eq!(check(json!("board"), json!(true), json!("3")), lacks);
+        assert_eq!(
+            check_with(&json!({"sub": "42", "exp": 1_900_000_000}), &tokens),
+            lacks
+        );
     }
 }

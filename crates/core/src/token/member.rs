@@ -16,14 +16,14 @@ pub struct Member {
 }
 
 impl Member {
-    /// Reads the claims of a valid token; `None` if `sub` is not a valid user id.
+    /// Returns the user with an id and the claims of a valid token.
     #[must_use]
-    pub fn read(claims: &Map<String, Value>, groups_claim: Option<&str>) -> Option<Self> {
-        Some(Self {
-            id: claims.get("sub").and_then(id::user)?,
+    pub fn new(id: String, claims: &Map<String, Value>, groups_claim: Option<&str>) -> Self {
+        Self {
+            id,
             groups: groups(groups_claim.and_then(|claim| claims.get(claim))),
             profile: Profile::from_claims(claims),
-        })
+        }
     }
 }
 
@@ -52,34 +52,15 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(claims: Value, groups_claim: Option<&str>) -> Option<Member> {
-        Member::read(claims.as_object().unwrap(), groups_claim)
-    }
-
-    #[test]
-    fn invalid_sub_is_no_member() {
-        let id = |sub: Value| read(json!({"sub": sub}), None).map(|member| member.id);
-        assert_eq!(id(json!(42)), Some("42".to_owned()));
-        for sub in [
-            json!("4 2"),
-            json!(""),
-            json!(4.5),
-            json!(null),
-            json!(["42"]),
-            json!(".."),
-        ] {
-            assert_eq!(id(sub), None);
-        }
-        assert_eq!(read(json!({}), None), None);
+    fn read_groups(claims: Value, claim: Option<&str>) -> Vec<String> {
+        Member::new("42".to_owned(), claims.as_object().unwrap(), claim).groups
     }
 
     #[test]
     fn first_four_valid_groups_are_kept() {
         let groups = |claim: Value| {
-            let claims = json!({"sub": "42", "https://example.com/groups": claim});
-            read(claims, Some("https://example.com/groups"))
-                .unwrap()
-                .groups
+            let claims = json!({"https://example.com/groups": claim});
+            read_groups(claims, Some("https://example.com/groups"))
         };
         assert_eq!(groups(json!("eu")), ["eu"]);
         assert_eq!(groups(json!(["us", "eu"])), ["us", "eu"]);
@@ -116,8 +97,8 @@ mod tests {
 
     #[test]
     fn unconfigured_claims_give_no_groups() {
-        let claims = json!({"sub": "42", "groups": ["eu"]});
-        assert_eq!(read(claims.clone(), None).unwrap().groups, [""; 0]);
-        assert_eq!(read(claims, Some("roles")).unwrap().groups, [""; 0]);
+        let claims = json!({"groups": ["eu"]});
+        assert_eq!(read_groups(claims.clone(), None), [""; 0]);
+        assert_eq!(read_groups(claims, Some("roles")), [""; 0]);
     }
 }

@@ -66,17 +66,20 @@ impl<'a> Token<'a> {
         })
     }
 
-    /// Checks the claims of a token with a verified signature and returns its user; `None` if `sub`
-    /// is not a valid user id.
+    /// Checks the claims of a token with a verified signature, and returns them.
     ///
     /// # Errors
     ///
     /// Why the token is not valid now.
-    pub fn member(&self, tokens: &Tokens, now: Instant) -> Result<Option<Member>, &'static str> {
+    pub fn claims(
+        &self,
+        tokens: &Tokens,
+        now: Instant,
+    ) -> Result<Map<String, Value>, &'static str> {
         let claims =
             decode_object(self.claims).ok_or("The claims of the user token are malformed.")?;
         claims::check(&claims, tokens, now)?;
-        Ok(Member::read(&claims, tokens.groups_claim.as_deref()))
+        Ok(claims)
     }
 }
 
@@ -106,8 +109,8 @@ mod tests {
         let token = Token::parse(&text).unwrap();
         assert_eq!((token.algorithm.as_str(), token.signature), ("HS256", "AQ"));
         assert_eq!(token.signed, format!("{HEADER}.{CLAIMS}"));
-        let member = token.member(&Tokens::default(), Instant(1_800_000_000_000));
-        assert_eq!(member.unwrap().unwrap().id, "42");
+        let claims = token.claims(&Tokens::default(), Instant(1_800_000_000_000));
+        assert_eq!(claims.unwrap()["sub"], "42");
     }
 
     #[test]
@@ -174,7 +177,7 @@ mod tests {
             let text = format!("{HEADER}.{claims}.AQ");
             let member = Token::parse(&text)
                 .unwrap()
-                .member(&Tokens::default(), Instant(0));
+                .claims(&Tokens::default(), Instant(0));
             assert_eq!(
                 member,
                 Err("The claims of the user token are malformed."),

@@ -1445,6 +1445,23 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def get_token(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.TokenUser:
+        """Get whom a user token identifies.
+
+        Returns the user id that the deployment makes of the token's claims, and the groups on whose boards the user's
+        activity counts. Reads nothing from the store.
+
+        `GET /v1/token`
+        """
+        return self._call(
+            routes.GET_TOKEN,
+            timeout=timeout,
+        )
+
     def get_account(
         self,
         user: str,
@@ -3508,6 +3525,23 @@ class AsyncOperations(ABC):
             routes.DELETE_PAUSES,
             path={"user": user},
             query={"from": from_},
+            timeout=timeout,
+        )
+
+    async def get_token(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.TokenUser:
+        """Get whom a user token identifies.
+
+        Returns the user id that the deployment makes of the token's claims, and the groups on whose boards the user's
+        activity counts. Reads nothing from the store.
+
+        `GET /v1/token`
+        """
+        return await self._call(
+            routes.GET_TOKEN,
             timeout=timeout,
         )
 

@@ -91,6 +91,7 @@ LIST_USER_TARGETS: Route[types.ListUserTargetsResponse] = Route(
 LIST_PAUSES: Route[types.Pauses] = Route("listPauses", "GET", "/v1/users/{user}/pause", "json")
 PUT_PAUSE: Route[types.Pauses] = Route("putPause", "PUT", "/v1/users/{user}/pause", "json")
 DELETE_PAUSES: Route[None] = Route("deletePauses", "DELETE", "/v1/users/{user}/pause", "none")
+GET_TOKEN: Route[types.TokenUser] = Route("getToken", "GET", "/v1/token", "json")
 GET_ACCOUNT: Route[types.Accounts] = Route("getAccount", "GET", "/v1/users/{user}/account", "json")
 PUT_ACCOUNT: Route[types.Accounts] = Route("putAccount", "PUT", "/v1/users/{user}/account", "json")
 DELETE_ACCOUNT: Route[None] = Route("deleteAccount", "DELETE", "/v1/users/{user}/account", "none")
@@ -185,6 +186,7 @@ ALL: tuple[Route[Any], ...] = (
     LIST_PAUSES,
     PUT_PAUSE,
     DELETE_PAUSES,
+    GET_TOKEN,
     GET_ACCOUNT,
     PUT_ACCOUNT,
     DELETE_ACCOUNT,

@@ -22,6 +22,13 @@ AccountsOf: TypeAlias = dict[str, Id]
 """The requested users who are accounts, with the member in the place of each. Absent without any."""
 
 
+@final
+class TokenUser(TypedDict):
+    user: Id
+    groups: list[Id]
+    """From the claim that `JWT_GROUPS_CLAIM` names."""
+
+
 PeriodName: TypeAlias = Literal["day", "week", "month", "year", "all"]
 """The length of a period."""
 
