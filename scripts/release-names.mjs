@@ -29,6 +29,12 @@ export const NAMES = [
     source: 'sdk/js/package.json',
     uses: /(?<!from ['"])@activity-rank\/server\b/g,
   },
+  {
+    where: 'npm',
+    name: '@activity-rank/receiver',
+    source: 'recipes/receiver/package.json',
+    uses: /\b(?:npx|npm exec|bunx|pnpm dlx|npm (?:i|install|add))(?: --?[a-z]+)* @activity-rank\/receiver\b/g,
+  },
   { where: 'npm', name: '@activity-rank/cli-', source: 'scripts/pack-npm', uses: /@activity-rank\/cli\b/g },
   { where: 'npm', name: 'activity-rank', source: 'npm/package.json', uses: /\bnpmjs\.com\/[^\s)]*activity-rank\b/g },
   {

@@ -1,5 +1,5 @@
-import { receiver } from './bundle.js'
+import { receiver } from '@activity-rank/receiver'
+import { discourse } from '@activity-rank/receiver/discourse'
 import mapping from './mapping.json'
-import { discourse } from './source.js'
 
 export default receiver(discourse, mapping)

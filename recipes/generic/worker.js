@@ -1,5 +1,5 @@
-import { receiver } from './bundle.js'
+import { receiver } from '@activity-rank/receiver'
+import { generic } from '@activity-rank/receiver/generic'
 import mapping from './mapping.json'
-import { generic } from './source.js'
 
 export default receiver(generic, mapping)

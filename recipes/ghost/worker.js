@@ -1,5 +1,5 @@
-import { receiver } from './bundle.js'
+import { receiver } from '@activity-rank/receiver'
+import { ghost } from '@activity-rank/receiver/ghost'
 import mapping from './mapping.json'
-import { ghost } from './source.js'
 
 export default receiver(ghost, mapping)

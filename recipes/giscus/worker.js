@@ -1,5 +1,5 @@
-import { receiver } from './bundle.js'
+import { receiver } from '@activity-rank/receiver'
+import { github } from '@activity-rank/receiver/github'
 import mapping from './mapping.json'
-import { github } from './source.js'
 
 export default receiver(github, mapping)

@@ -1,10 +1,10 @@
 // The deployment that counts: one client for each delivery.
 
 /** @import { Changes, Env, Undo } from './types.js' */
-/** @import { ActivityResult } from '../../sdk/js/src/types.js' */
+/** @import { Activity, ActivityResult } from '@activity-rank/server' */
 
-import { ApiError, ConnectionError } from '../../sdk/js/src/errors.js'
-import { Transport } from '../../sdk/js/src/http.js'
+import { ApiError, Client, ConnectionError } from '@activity-rank/server'
+
 import { Problem } from './problem.js'
 
 const RETRY_AFTER = 60 // seconds, if the deployment names none
@@ -21,7 +21,7 @@ export function connect({ RANK, ACTIVITY_RANK_URL, ACTIVITY_RANK_KEY }) {
   // The host of the URL does not matter to a service binding.
   const url = RANK ? 'https://activity-rank' : String(ACTIVITY_RANK_URL)
   try {
-    return new Transport({ url, key: ACTIVITY_RANK_KEY, fetch, retry })
+    return new Client({ url, key: ACTIVITY_RANK_KEY, fetch, retry })
   } catch {
     throw new Problem('misconfigured', 'ACTIVITY_RANK_URL is not a URL, or ACTIVITY_RANK_KEY has white space.')
   }
@@ -30,9 +30,10 @@ export function connect({ RANK, ACTIVITY_RANK_URL, ACTIVITY_RANK_KEY }) {
 /**
  * Sends targets and profiles, then the activities, which need the targets to give them points, then the undos. Returns the
  * results. Throws a `Problem` if the delivery should be sent again, and an `ApiError` if the deployment refuses it.
- * @param {Transport} client
+ * @param {Client} client
  * @param {Changes} changes
  * @param {number} timeout ms
+ * @returns {Promise<ActivityResult[]>}
  */
 export async function send(client, { activities, undos, profiles, targets }, timeout) {
   const options = { signal: AbortSignal.timeout(timeout) }
@@ -56,8 +57,8 @@ export async function send(client, { activities, undos, profiles, targets }, tim
 }
 
 /**
- * @param {Transport} client
- * @param {object | object[]} body an activity or several
+ * @param {Client} client
+ * @param {Activity[]} body
  * @param {{ signal: AbortSignal }} options
  */
 async function count(client, body, options) {
@@ -68,12 +69,12 @@ async function count(client, body, options) {
 /**
  * Takes an activity back from every member who has it. Names the member of the payload if the deployment has no journal, and
  * if no member has the activity: the deployment then remembers the undo, for an activity that arrives after it.
- * @param {Transport} client
+ * @param {Client} client
  * @param {Undo} undo
  * @param {{ signal: AbortSignal }} options
  */
 async function undoForAll(client, { user, ...activity }, options) {
-  const body = { ...activity, undo: true }
+  const body = { ...activity, undo: /** @type {const} */ (true) }
   /** @type {ActivityResult[]} */
   const results = []
   try {
@@ -93,7 +94,7 @@ async function undoForAll(client, { user, ...activity }, options) {
 
 /**
  * Writes a profile if it differs, and keeps what the source does not know.
- * @param {Transport} client
+ * @param {Client} client
  * @param {string} user
  * @param {object} profile
  * @param {{ signal: AbortSignal }} options

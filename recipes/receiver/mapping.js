@@ -1,7 +1,7 @@
 // Mapping files: which activity an event of a source is.
 
 /** @import { Changes, Json, Mapping, Payload, Rule, Template } from './types.js' */
-/** @import { Activity } from '../../sdk/js/src/types.js' */
+/** @import { Activity } from '@activity-rank/server' */
 
 import { Problem } from './problem.js'
 
@@ -75,7 +75,7 @@ export function changesOf(mapping, event, payload, { isPrivate = false, isBot = 
  * @param {Payload} payload
  */
 function applies(rule, payload) {
-  const holds = (/** @type {[string, Json]} */ [path, values]) =>
+  const holds = (/** @type {[string, Json | undefined]} */ [path, values]) =>
     [values].flat().includes(/** @type {any} */ (field(payload, path) ?? null))
   return Object.entries(rule.if ?? {}).every(holds) && !Object.entries(rule.unless ?? {}).some(holds)
 }

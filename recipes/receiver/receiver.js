@@ -3,7 +3,7 @@
 
 /** @import { Env, Mapping, Payload, Source } from './types.js' */
 
-import { ApiError } from '../../sdk/js/src/errors.js'
+import { ApiError } from '@activity-rank/server'
 import { connect, send } from './deployment.js'
 import { changesOf, checkMapping } from './mapping.js'
 import { Problem, problemResponse } from './problem.js'

@@ -1,6 +1,6 @@
 // The types of the receiver: sources and mapping files.
 
-import type { Activity } from '../../sdk/js/src/index.js'
+import type { Activity } from '@activity-rank/server'
 
 /** A value of a payload. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
@@ -44,7 +44,7 @@ export type Payload = { [name: string]: Json }
 export type Template = string | string[]
 
 /** Conditions on fields of the payload, by path: the value, or a list of values. */
-export type Conditions = Record<string, Json>
+export type Conditions = Record<string, Json | undefined>
 
 /** The activity that an event is. */
 export interface Rule {
@@ -61,9 +61,10 @@ export interface Rule {
   at?: Template
   /**
    * `true` takes the activity of the user back. `all` takes it back from every member who has it, which is right also if the
-   * payload names another owner than the one who received the points.
+   * payload names another owner than the one who received the points. `checkMapping` refuses any other text: the type of a JSON
+   * file has only `string`.
    */
-  undo?: boolean | 'all'
+  undo?: boolean | string
   /** With `undo`: whether the content is deleted or withdrawn. The member reads that with the points. */
   source_gone?: boolean
   groups?: string[]

@@ -20,6 +20,7 @@ const USES = [
   ['npm create --yes activity-rank', ['npm create --yes activity-rank']],
   ['npm install -g activity-rank@latest', ['npm install -g activity-rank']],
   ['npm install @activity-rank/server', ['@activity-rank/server']],
+  ['npx @activity-rank/receiver github', ['npx @activity-rank/receiver']],
   ['import { Client } from "@activity-rank/server"', []],
   ['https://www.npmjs.com/package/activity-rank', ['npmjs.com/package/activity-rank']],
   ['pip install "activity-rank[crypto]"', ['pip install "activity-rank']],

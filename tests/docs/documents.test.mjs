@@ -28,7 +28,10 @@ const OWN_TESTS = [
   [/^docs\/tutorials\/(blog|forum|course)\.md$/, 'tests/docs/tutorials.test.mjs'],
   [/^docs\/troubleshooting\.md$/, 'tests/docs/troubleshooting.test.mjs'],
   [/^(npm|create)\//, 'tests/npm/create.test.mjs'],
-  [/^recipes\/(discourse|generic|ghost|giscus|github|hono)\//, 'tests/recipes/documents.test.mjs'],
+  [
+    /^recipes\/(README\.md$|(discourse|generic|ghost|giscus|github|hono|receiver)\/)/,
+    'tests/recipes/documents.test.mjs',
+  ],
   [/^recipes\/(astro|hugo|next)\//, 'tests/ecosystem/pages.test.mjs'],
   [/^recipes\/wordpress\//, 'tests/ecosystem/wordpress.test.mjs'],
 ]

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, it } from 'node:test'
 
-import { discourse } from '../../recipes/discourse/source.js'
+import { discourse } from '../../recipes/receiver/discourse.js'
 import {
   assertScore,
   deliver,

@@ -1,19 +1,22 @@
-// Every command in the documents of recipes runs, in a copy of the folder of the recipe: wrangler deploys to a stand-in for
-// Cloudflare's API. Commands
-// that need other software run in tests/ecosystem.
+// Every command in the documents of recipes runs in an empty folder: npm installs the packed packages from a registry on this
+// machine, and wrangler deploys to a stand-in for Cloudflare's API. Commands that need other software run in tests/ecosystem.
 
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 
+import { startRegistry } from '../npm/registry.mjs'
+import { startWrangler } from '../sdk/worker.mjs'
 import { eventually, names, startApp } from '../web/support.mjs'
 import { startCloudflare } from './cloudflare.mjs'
 import { blocksOf, replace, run } from './commands.mjs'
-import { ROOT, SECRET, startReceiver } from './support.mjs'
+import { deliver, KEY, payload, ROOT, receiverConfig, SECRET, startReceiver } from './support.mjs'
 
-const HONO = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).devDependencies.hono
 const ECOSYSTEM = ['astro', 'hugo', 'next', 'wordpress']
 const SECRETS = {
   github: ['GITHUB_SECRET', 'ACTIVITY_RANK_KEY'],
@@ -24,12 +27,91 @@ const SECRETS = {
   hono: ['SESSION_SECRET', 'JWT_SECRET'],
 }
 const NAMES = { generic: 'activity-rank-webhooks', hono: 'members' }
+/** An event of each receiver that its mapping counts without a change, and the activity that it is. */
+const EVENTS = {
+  github: [
+    'star.created',
+    { user: 'github:101', action: 'like', target: 'github:repository:7001', at: '2025-11-03T10:20:30Z' },
+  ],
+  giscus: [
+    'discussion_comment.created',
+    {
+      user: 'github:101',
+      action: 'comment',
+      target: 'github:discussion-comment:9209',
+      on: '/posts/first-program',
+      at: '2025-11-06T08:00:05Z',
+    },
+  ],
+  discourse: [
+    'post_destroyed',
+    {
+      action: 'comment',
+      target: 'discourse:post:5002',
+      undo: true,
+      source_gone: true,
+      at: '2025-11-03T12:30:00.000Z',
+    },
+  ],
+  ghost: [
+    'post.published',
+    {
+      user: 'ghost:63f5a1c2d3e4f5061728394a',
+      action: 'publish',
+      target: 'ghost:post:64a0b1c2d3e4f50617283950',
+      at: '2025-11-03T10:00:00.000Z',
+    },
+  ],
+  generic: ['photo.liked', { user: '42', action: 'like', target: 'photo-7', at: '2025-11-03T10:00:00Z' }],
+}
 
+const packages = mkdtempSync(join(tmpdir(), 'packages-'))
+const NPM = { npm_config_cache: join(packages, 'cache'), npm_config_audit: 'false' }
 let cloudflare
+let registry
+let archives
 before(async () => {
   cloudflare = await startCloudflare()
+  const lines = (command, ...args) => execFileSync(command, args, { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
+  archives = lines('scripts/pack-npm', packages)
+  const hono = lines(
+    'npm',
+    'pack',
+    '--silent',
+    '--ignore-scripts',
+    '--pack-destination',
+    packages,
+    './node_modules/hono',
+  )
+  registry = await startRegistry([...archives, join(packages, hono[0])])
 })
-after(() => cloudflare?.stop())
+after(async () => {
+  await registry?.stop()
+  await cloudflare?.stop()
+  rmSync(packages, { recursive: true, force: true })
+})
+
+/** Returns an empty folder for a test. */
+function emptyFolder(t) {
+  const folder = mkdtempSync(join(tmpdir(), 'recipe-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const lastLine = (text) => text.trim().split('\n').at(-1)
+
+/** Runs commands in a folder: npm with the registry, wrangler of this repository with a secret as its input. */
+async function runCommands(commands, folder) {
+  const npx = `npx() {
+    if [ "$1" = wrangler ]; then printf %s "a secret of the operator" | "$@"; else command npx --yes "$@"; fi
+  }\n`
+  const { status, output } = await run(
+    npx + commands,
+    { ...NPM, npm_config_registry: registry.url, ...cloudflare.env },
+    folder,
+  )
+  assert.equal(status, 0, output)
+}
 
 it('every recipe is tested', () => {
   const folders = readdirSync(join(ROOT, 'recipes'), { withFileTypes: true })
@@ -38,36 +120,95 @@ it('every recipe is tested', () => {
 })
 
 for (const [recipe, secrets] of Object.entries(SECRETS)) {
-  it(`copy of ${recipe} is deployed by its commands`, async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'recipe-'))
-    t.after(() => rmSync(folder, { recursive: true, force: true }))
-    cpSync(join(ROOT, 'recipes', recipe), folder, { recursive: true })
+  it(`commands of ${recipe} deploy from an empty folder`, async (t) => {
+    const folder = emptyFolder(t)
     const blocks = blocksOf(`recipes/${recipe}/README.md`, 'sh').filter((block) => !block.includes('curl'))
-    assert.ok(blocks.length > 0)
-    const install = `mkdir node_modules; ln -s ${join(ROOT, 'node_modules/hono')} node_modules`
-    const commands = replace(blocks.join(''), recipe === 'hono' ? { [`npm install hono@${HONO}`]: install } : {})
-    const withSecret = 'npx() { printf %s "a secret of the operator" | "$@"; }\n'
-    const { status, output } = await run(withSecret + commands, cloudflare.env, folder)
-    assert.equal(status, 0, output)
+    await runCommands(blocks.join(''), folder)
     const name = NAMES[recipe] ?? `activity-rank-${recipe}`
     assert.deepEqual(cloudflare.uploads.splice(0), [name])
     assert.deepEqual(
       cloudflare.secrets.splice(0),
       secrets.map((secret) => `${name}/${secret}`),
     )
+    await runCommands('npx wrangler deploy --dry-run --outdir built', folder)
+    const event = EVENTS[recipe]
+    if (event) assert.deepEqual(await countedBy(t, recipe, folder, event[0]), event[1])
   })
 }
 
-it('generated files match their sources', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'recipes-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const { status, output } = await run(`scripts/recipes.mjs ${folder}`)
+/** Runs the built Worker of a folder with a stand-in for the deployment, and returns what an event makes it count. */
+async function countedBy(t, source, folder, event) {
+  const { url, bodies } = await startStandIn(t)
+  const secret = SECRETS[source][0]
+  const config = receiverConfig(source, { ACTIVITY_RANK_URL: url, ACTIVITY_RANK_KEY: KEY, [secret]: SECRET }, folder)
+  const receiver = await startWrangler({ ...config, main: join(folder, 'built/worker.js'), no_bundle: true })
+  t.after(() => receiver.stop())
+  const name = source === 'giscus' ? 'github' : source
+  const { status, body } = await deliver({ source, url: receiver.url }, event, payload(name, event))
+  assert.deepEqual([status, body.results.length], [200, 1])
+  return bodies.flat()[0]
+}
+
+/** A stand-in for a deployment: it knows no profile, accepts all targets, and records activity. */
+async function startStandIn(t) {
+  const bodies = []
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const isActivity = request.url === '/v1/activity'
+    assert.equal(request.headers.authorization, `Bearer ${KEY}`)
+    if (isActivity) bodies.push(JSON.parse(text))
+    const body = isActivity ? { results: [{ outcome: 'counted', points: 2 }] } : {}
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  return { url: `http://127.0.0.1:${port}`, bodies }
+}
+
+it('commands of the package copy a recipe', async (t) => {
+  const folder = emptyFolder(t)
+  await runCommands(blocksOf('recipes/receiver/README.md', 'sh').join(''), folder)
+  await runCommands(blocksOf('recipes/README.md', 'sh')[0], folder)
+  const files = readdirSync(join(folder, 'my-receiver'))
+  assert.deepEqual(files, ['README.md', 'mapping.json', 'package.json', 'worker.js', 'wrangler.toml'])
+  assert.ok(readdirSync(join(folder, 'node_modules/@activity-rank')).includes('receiver'))
+})
+
+/** The folders of a clone, without a registry. */
+it('commands of a clone install offline', async (t) => {
+  const folder = emptyFolder(t)
+  const [, block] = blocksOf('recipes/README.md', 'sh')
+  const commands = replace(block, { '~/activity-rank/': ROOT })
+  const { status, output } = await run(commands, { ...NPM, npm_config_offline: 'true' }, folder)
   assert.equal(status, 0, output)
-  for (const file of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!file.isFile()) continue
-    const path = join(file.parentPath, file.name)
-    const made = readFileSync(join(ROOT, 'recipes', relative(folder, path)), 'utf8')
-    assert.ok(made === readFileSync(path, 'utf8'), `run scripts/recipes.mjs: ${relative(folder, path)} has changed`)
+  await runCommands('npx wrangler deploy --dry-run --outdir built', folder)
+})
+
+it('copy over files is refused', async (t) => {
+  const folder = emptyFolder(t)
+  const bin = join(ROOT, 'recipes/receiver/bin.js')
+  cpSync(join(ROOT, 'recipes/github/mapping.json'), join(folder, 'mapping.json'))
+  const { status, output } = await run(`node ${bin} github`, {}, folder)
+  assert.deepEqual([status, lastLine(output)], [1, 'activity-rank: mapping.json exists. Choose an empty folder.'])
+  assert.deepEqual(readdirSync(folder), ['mapping.json'])
+})
+
+it('unknown recipe is refused with the list', async (t) => {
+  const { status, output } = await run(`node ${join(ROOT, 'recipes/receiver/bin.js')} reddit`, {}, emptyFolder(t))
+  const recipes = Object.keys(SECRETS).toSorted().join(', ')
+  assert.deepEqual([status, lastLine(output)], [1, `activity-rank: There is no recipe reddit. Recipes: ${recipes}`])
+})
+
+it('recipes have the versions of this repository', () => {
+  const manifest = (path) => JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8'))
+  const { version } = manifest('sdk/js')
+  const { hono } = manifest('.').devDependencies
+  assert.deepEqual([manifest('recipes/receiver').dependencies], [{ '@activity-rank/server': version }])
+  for (const recipe of Object.keys(SECRETS)) {
+    const expected = recipe === 'hono' ? { hono } : { '@activity-rank/receiver': version }
+    assert.deepEqual(manifest(`recipes/${recipe}`).dependencies, expected, recipe)
   }
 })
 

@@ -1,7 +1,7 @@
 // The receivers of recipes/ in `wrangler dev`, with a deployment and its store, and deliveries signed as their sources do.
 
 import { createHmac, randomUUID } from 'node:crypto'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -106,6 +106,7 @@ function mappedFolder(source, fields, cleanups) {
   const folder = mkdtempSync(join(tmpdir(), 'receiver-'))
   cleanups.push(() => rmSync(folder, { recursive: true }))
   cpSync(join(ROOT, 'recipes', source), folder, { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   const file = join(folder, 'mapping.json')
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), ...fields }))
   return folder

@@ -1,9 +1,9 @@
 // Signed as the Standard Webhooks specification says: https://www.standardwebhooks.com. `type` of the body
 // names the event. Svix gives the headers names of its own.
 
-/** @import { Source } from '../receiver/types.js' */
+/** @import { Source } from './types.js' */
 
-import { concatenate, isHmac } from './bundle.js'
+import { concatenate, isHmac } from './signature.js'
 
 const TOLERANCE = 300_000 // ms between the signature and now
 

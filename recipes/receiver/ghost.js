@@ -1,9 +1,9 @@
 // Webhooks of Ghost. The payload does not name its event, but has the post before and after: a post whose status becomes
 // `published` or `sent` was published, one that loses it was unpublished.
 
-/** @import { Json, Payload, Source } from '../receiver/types.js' */
+/** @import { Json, Payload, Source } from './types.js' */
 
-import { concatenate, isHexSignature } from './bundle.js'
+import { concatenate, isHexSignature } from './signature.js'
 
 const TOLERANCE = 300_000 // ms between the signature and now
 const PUBLIC = ['published', 'sent']

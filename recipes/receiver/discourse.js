@@ -1,8 +1,8 @@
 // Webhooks of Discourse. `X-Discourse-Event` names the event; the body has one object, named by its type.
 
-/** @import { Json, Payload, Source } from '../receiver/types.js' */
+/** @import { Json, Payload, Source } from './types.js' */
 
-import { isHexSignature } from './bundle.js'
+import { isHexSignature } from './signature.js'
 
 /** @type {Source} */
 export const discourse = {

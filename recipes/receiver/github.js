@@ -1,8 +1,8 @@
 // Webhooks of GitHub: https://docs.github.com/webhooks. `X-GitHub-Event` and the payload's `action` name the event.
 
-/** @import { Json, Payload, Source } from '../receiver/types.js' */
+/** @import { Json, Payload, Source } from './types.js' */
 
-import { isHexSignature } from './bundle.js'
+import { isHexSignature } from './signature.js'
 
 /** @type {Source} */
 export const github = {

@@ -1,0 +1,15 @@
+// A Worker that receives the signed webhooks of a source and sends activity to a deployment. In reading order:
+//
+//   receiver.js     the Worker: checks of a delivery, the response
+//   mapping.js      mapping files: which activity an event is
+//   deployment.js   the requests to the deployment
+//   signature.js    signatures of webhooks
+//   problem.js      errors
+//
+// discourse.js, generic.js, ghost.js and github.js are the sources, each an export of its own. bin.js copies a recipe.
+
+export { receiver } from './receiver.js'
+export { concatenate, isHexSignature, isHmac } from './signature.js'
+
+/** @typedef {import('./types.js').Mapping} Mapping */
+/** @typedef {import('./types.js').Source} Source */
