@@ -1,6 +1,6 @@
 // The deployment that counts: one client for each delivery.
 
-/** @import { Changes, Env, Undo } from './types.js' */
+/** @import { Changes, Env, MemberChange, Undo } from './types.js' */
 /** @import { Activity, ActivityResult } from '@activity-rank/server' */
 
 import { ApiError, Client, ConnectionError } from '@activity-rank/server'
@@ -28,14 +28,14 @@ export function connect({ RANK, ACTIVITY_RANK_URL, ACTIVITY_RANK_KEY }) {
 }
 
 /**
- * Sends targets and profiles, then the activities, which need the targets to give them points, then the undos. Returns the
- * results. Throws a `Problem` if the delivery should be sent again, and an `ApiError` if the deployment refuses it.
+ * Sends targets and profiles, then the activities, which need the targets to give them points, then the undos, then what
+ * happens to members. Returns the results of activities and undos. Throws a `Problem` if the delivery should be sent again, and an `ApiError` if the deployment refuses it.
  * @param {Client} client
  * @param {Changes} changes
  * @param {number} timeout ms
  * @returns {Promise<ActivityResult[]>}
  */
-export async function send(client, { activities, undos, profiles, targets }, timeout) {
+export async function send(client, { activities, undos, members, profiles, targets }, timeout) {
   const options = { signal: AbortSignal.timeout(timeout) }
   try {
     await Promise.all([
@@ -44,6 +44,7 @@ export async function send(client, { activities, undos, profiles, targets }, tim
     ])
     const results = activities.length ? await count(client, activities, options) : []
     for (const undo of undos) results.push(...(await undoForAll(client, undo, options)))
+    for (const member of members) await changeMember(client, member, options)
     return results
   } catch (error) {
     if (error instanceof ConnectionError || options.signal.aborted) throw unavailable()
@@ -90,6 +91,24 @@ async function undoForAll(client, { user, ...activity }, options) {
     if (!needsUser || user === undefined) throw error
   }
   return results.length || user === undefined ? results : count(client, [{ ...body, user }], options)
+}
+
+/**
+ * Hides, shows or erases a member. A frozen member stays frozen.
+ * @param {Client} client
+ * @param {MemberChange} member
+ * @param {{ signal: AbortSignal }} options
+ */
+async function changeMember(client, { user, change, event }, options) {
+  if (change === 'erase') {
+    await client.request('eraseUser', { user }, options)
+    return
+  }
+  const { body } = await client.request('getModeration', { user }, options)
+  const hidden = change === 'hide'
+  if (body.hidden === hidden) return
+  const state = { hidden, frozen: body.frozen, reason: `The event ${event} of a webhook` }
+  await client.request('putModeration', { user, body: state }, options)
 }
 
 /**

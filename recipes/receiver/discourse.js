@@ -41,8 +41,8 @@ function authorOf({ like }) {
  * @param {Payload} payload
  * @param {number[]} categories
  */
-function isPrivate({ like, topic, post }, categories) {
-  const item = (isObject(like) && like.post) || topic || post
+function isPrivate({ like, topic, post, solved }, categories) {
+  const item = (isObject(like) && like.post) || topic || post || solved
   if (!isObject(item)) return false
   const { category_id, visible, archetype, topic_archetype } = item
   if (visible === false || [archetype, topic_archetype].includes('private_message')) return true
@@ -50,14 +50,18 @@ function isPrivate({ like, topic, post }, categories) {
 }
 
 /**
- * Returns who acted. A post has its author's fields among its own; avatars are paths with a placeholder for the size.
+ * Returns who acted: of a solution, the author of the post; of a vote, the voter. A post has its author's fields among its own;
+ * avatars are paths with a placeholder for the size.
  * @param {Payload} payload
  * @param {string | undefined} site
  */
-function memberOf({ like, topic, post }, site) {
+function memberOf({ like, topic, post, solved, topic_voting: vote, user }, site) {
+  const item = post ?? solved
   /** @type {Payload | null} */
-  const author = isObject(post) ? { ...post, id: post.user_id ?? null, name: post.name ?? null } : null
-  const member = (isObject(like) && like.user) || (isObject(topic) && topic.created_by) || author
+  const author = isObject(item) ? { ...item, id: item.user_id ?? null, name: item.name ?? null } : null
+  /** @type {Payload | null} */
+  const voter = isObject(vote) ? { id: vote.voter_id ?? null } : null
+  const member = (isObject(like) && like.user) || (isObject(topic) && topic.created_by) || author || voter || user
   if (!isObject(member)) return null
   const { id = null, username = null, name, avatar_template } = member
   const path = typeof avatar_template === 'string' ? avatar_template.replace('{size}', '96') : undefined

@@ -1,5 +1,5 @@
 // Webhooks of Ghost. The payload does not name its event, but has the post before and after: a post whose status becomes
-// `published` or `sent` was published, one that loses it was unpublished.
+// `published` or `sent` was published, one that loses it was unpublished. Members are added, edited or deleted.
 
 /** @import { Json, Payload, Source } from './types.js' */
 
@@ -28,7 +28,15 @@ export const ghost = {
       const isPrivate = (item.visibility ?? 'public') !== 'public'
       return { event: eventOf(type, current, previous), facts: { item, author: authorOf(item) }, isPrivate }
     }
-    return { event: undefined }
+    const change = object(payload.member)
+    if (!change) return { event: undefined }
+    const current = object(change.current) ?? {}
+    const previous = object(change.previous) ?? {}
+    if (current.id === undefined) return { event: 'member.deleted', facts: { item: previous, author: null } }
+    return {
+      event: Object.keys(previous).length ? 'member.edited' : 'member.added',
+      facts: { item: current, author: null },
+    }
   },
 }
 

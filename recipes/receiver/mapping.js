@@ -11,6 +11,7 @@ const RULE_FIELDS = [
   'action',
   'user',
   'target',
+  'member',
   'on',
   'author',
   'at',
@@ -20,6 +21,7 @@ const RULE_FIELDS = [
   'profile',
   'about',
 ]
+const MEMBER_CHANGES = ['hide', 'show', 'erase']
 const NAME_LENGTH = 80 // characters, as the API allows
 const TITLE_LENGTH = 200
 
@@ -27,7 +29,7 @@ const TITLE_LENGTH = 200
  * Throws an `Error` that names the first mistake of a mapping file. wrangler reports it before it deploys the Worker.
  * @param {Mapping} mapping
  */
-export function checkMapping({ events, users = {}, private: isPrivate = false, categories = [] }) {
+export function checkMapping({ events, users = {}, private: isPrivate = false, categories = [], labels = [] }) {
   if (typeof events !== 'object') throw new Error('mapping.json: `events` must be an object of rules by event.')
   for (const [event, rules] of Object.entries(events)) {
     for (const rule of [rules].flat()) {
@@ -36,7 +38,11 @@ export function checkMapping({ events, users = {}, private: isPrivate = false, c
       }
       const unknown = Object.keys(rule).find((name) => !RULE_FIELDS.includes(name))
       if (unknown) throw new Error(`mapping.json: ${event}: unknown field \`${unknown}\`.`)
+      if (rule.member !== undefined && !MEMBER_CHANGES.includes(rule.member)) {
+        throw new Error(`mapping.json: ${event}: \`member\` must be "hide", "show" or "erase".`)
+      }
       for (const name of /** @type {const} */ (['action', 'user', 'target'])) {
+        if (rule.member && name !== 'user') continue
         if (!rule[name] && !(name === 'user' && rule.undo === 'all'))
           throw new Error(`mapping.json: ${event}: \`${name}\` is missing.`)
       }
@@ -45,6 +51,9 @@ export function checkMapping({ events, users = {}, private: isPrivate = false, c
   if (typeof isPrivate !== 'boolean') throw new Error('mapping.json: `private` must be true or false.')
   if (!Array.isArray(categories) || !categories.every(Number.isInteger)) {
     throw new Error('mapping.json: `categories` must be a list of integers.')
+  }
+  if (!Array.isArray(labels) || !labels.every((label) => typeof label === 'string')) {
+    throw new Error('mapping.json: `labels` must be a list of names.')
   }
   const invalid = Object.entries(users).find(([, user]) => typeof user !== 'string')
   if (invalid) throw new Error(`mapping.json: users: the value of \`${invalid[0]}\` must be a string.`)
@@ -56,16 +65,16 @@ export function checkMapping({ events, users = {}, private: isPrivate = false, c
  * @param {Mapping} mapping
  * @param {string | undefined} event
  * @param {Payload} payload
- * @param {{ isPrivate?: boolean, isBot?: boolean }} [options] as in `Event`
+ * @param {{ isPrivate?: boolean, isBot?: boolean, isExcluded?: boolean }} [options] as in `Event`
  * @returns {Changes}
  */
-export function changesOf(mapping, event, payload, { isPrivate = false, isBot = false } = {}) {
+export function changesOf(mapping, event, payload, { isPrivate = false, isBot = false, isExcluded = false } = {}) {
   /** @type {Changes} */
-  const changes = { activities: [], undos: [], profiles: new Map(), targets: new Map() }
+  const changes = { activities: [], undos: [], members: [], profiles: new Map(), targets: new Map() }
   const rules = event !== undefined && Object.hasOwn(mapping.events, event) ? [mapping.events[event]].flat() : []
-  const isLeftOut = isBot || (isPrivate && !mapping.private)
+  const isLeftOut = isBot || isExcluded || (isPrivate && !mapping.private)
   for (const rule of rules) {
-    if ((rule.undo || !isLeftOut) && applies(rule, payload)) addChanges(changes, rule, mapping, payload)
+    if ((rule.undo || !isLeftOut) && applies(rule, payload)) addChanges(changes, rule, mapping, payload, String(event))
   }
   return changes
 }
@@ -85,8 +94,9 @@ function applies(rule, payload) {
  * @param {Rule} rule
  * @param {Mapping} mapping
  * @param {Payload} payload
+ * @param {string} event
  */
-function addChanges(changes, rule, mapping, payload) {
+function addChanges(changes, rule, mapping, payload, event) {
   const fill = (/** @type {Template | undefined} */ template) => filled(template, payload)
   const required = (/** @type {'user' | 'target'} */ name) => {
     const text = fill(rule[name])
@@ -98,9 +108,16 @@ function addChanges(changes, rule, mapping, payload) {
     const { users = {} } = mapping
     return id !== undefined && Object.hasOwn(users, id) ? users[id] : id
   }
+  if (rule.member) {
+    const user = required('user')
+    const change = /** @type {import('./types.js').MemberChange['change']} */ (rule.member)
+    changes.members.push({ user: own(user) ?? user, change, event })
+    return
+  }
+  const action = String(rule.action)
   if (rule.undo === 'all') {
     const undo = {
-      action: rule.action,
+      action,
       target: required('target'),
       source_gone: rule.source_gone,
       at: fill(rule.at),
@@ -117,7 +134,7 @@ function addChanges(changes, rule, mapping, payload) {
     /** @type {Activity} */ (
       present({
         user,
-        action: rule.action,
+        action,
         target,
         undo: rule.undo,
         source_gone: rule.undo && rule.source_gone,

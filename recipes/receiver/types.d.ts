@@ -27,6 +27,8 @@ export interface Event {
   isPrivate?: boolean
   /** Whether the source itself acted, or a bot of it. Then only undos apply. */
   isBot?: boolean
+  /** Whether a label excludes the content. Then only undos apply. */
+  isExcluded?: boolean
 }
 
 /** A request whose signature is checked. */
@@ -46,16 +48,19 @@ export type Template = string | string[]
 /** Conditions on fields of the payload, by path: the value, or a list of values. */
 export type Conditions = Record<string, Json | undefined>
 
-/** The activity that an event is. */
+/** The activity that an event is, or what happens to a member. */
 export interface Rule {
   /** The rule applies only if all of these hold. */
   if?: Conditions
   /** The rule does not apply if one of these holds. */
   unless?: Conditions
-  action: string
+  /** Required without `member`, and so is `target`. */
+  action?: string
   /** May be missing only with `undo: 'all'`, which needs it for a deployment without a journal. */
   user?: Template
-  target: Template
+  target?: Template
+  /** `hide`, `show` or `erase`: hides the user, takes that back, or erases the user. `checkMapping` refuses any other text. */
+  member?: string
   on?: Template
   author?: Template
   at?: Template
@@ -82,6 +87,8 @@ export interface Mapping {
   private?: boolean
   /** The ids of the public categories, for sources whose payloads do not say which these are. */
   categories?: number[]
+  /** The labels whose content does not count, for sources with labels. */
+  labels?: string[]
   /** Your user ids by the ids that `user` and `author` give. */
   users?: Record<string, string>
   /** The rules by event. */
@@ -92,10 +99,19 @@ export interface Mapping {
 export interface Changes {
   activities: Activity[]
   undos: Undo[]
+  members: MemberChange[]
   /** Profiles by user id. */
   profiles: Map<string, { name?: string; avatar?: string; url?: string }>
   /** Targets by id. */
   targets: Map<string, { title?: string; url?: string; image?: string; author?: string }>
+}
+
+/** A change of a member: hidden, shown again or erased. */
+export interface MemberChange {
+  user: string
+  change: 'hide' | 'show' | 'erase'
+  /** The name of the event, which is the reason in the audit log. */
+  event: string
 }
 
 /** An undo for every member who has the activity. */

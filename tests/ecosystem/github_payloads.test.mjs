@@ -54,12 +54,20 @@ const RECIPES = {
     'pull_request.closed': 2,
     'pull_request_review.submitted': 3,
   },
-  giscus: { 'discussion.created': 2, 'discussion_comment.created': 2, 'discussion_comment.deleted': 1 },
+  giscus: {
+    'discussion.created': 2,
+    'discussion.answered': 1,
+    'discussion.unanswered': 1,
+    'discussion.transferred': 1,
+    'discussion_comment.created': 2,
+    'discussion_comment.deleted': 1,
+  },
 }
 
 for (const [recipe, mapped] of Object.entries(RECIPES)) {
   it(`${recipe} counts recorded payloads once`, async (t) => {
-    const app = await startReceiver(recipe)
+    const rule = { points: 15, once: 'standing', undo: true, by: 'service' }
+    const app = await startReceiver(recipe, { vars: { RULES: { solution: rule } } })
     t.after(() => app.stop())
     const found = {}
     const outcomes = new Set()
@@ -72,7 +80,7 @@ for (const [recipe, mapped] of Object.entries(RECIPES)) {
       const delivered = await thrice(app, event, withNewIds(payload))
       outcomes.add(delivered.join())
       const ignored = Array(3).fill(204)
-      const expected = /\.(deleted|transferred)$/.test(event) ? [Array(3).fill('nothing-to-undo')] : [ONCE, ignored]
+      const expected = /\.(deleted|transferred|unanswered)$/.test(event) ? [Array(3).fill('nothing-to-undo')] : [ONCE, ignored]
       assert.ok(
         expected.some((outcomes) => outcomes.join() === delivered.join()),
         `${event}: ${delivered}`,

@@ -52,6 +52,7 @@ async function sendUndo(responses, user = '31') {
   const changes = {
     activities: [],
     undos: [{ ...UNDO, ...(user && { user }) }],
+    members: [],
     profiles: new Map(),
     targets: new Map(),
   }

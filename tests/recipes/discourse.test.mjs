@@ -21,9 +21,12 @@ import {
 /** The category of the payloads. */
 const PUBLIC = { categories: [4] }
 
+/** The rule of the document. */
+const SOLUTION = { points: 15, once: 'standing', undo: true, by: 'service' }
+
 let app
 before(async () => {
-  app = await startReceiver('discourse', { mapping: PUBLIC })
+  app = await startReceiver('discourse', { mapping: PUBLIC, vars: { RULES: { solution: SOLUTION } } })
 })
 after(() => app?.stop())
 
@@ -101,12 +104,70 @@ for (const [name, event, values] of [
   ['topic of a restricted category', 'topic_created', { 'topic.category_id': 3 }],
   ['reply in a restricted category', 'post_created', { 'post.category_id': 3 }],
   ['like in a restricted category', 'post_liked', { 'like.post.category_id': 3 }],
+  ['solution in a restricted category', 'accepted_solution', { 'solved.category_id': 3 }],
+  ['solution of a bot', 'accepted_solution', { 'solved.user_id': -110 }],
+  ['vote of a bot', 'topic_upvote', { 'topic_voting.voter_id': -110 }],
   ['ping', 'ping', {}],
 ]) {
   it(`${name} answers 204`, async () => {
     assert.equal((await deliver(app, event, body(event, values))).status, 204)
   })
 }
+
+it('solution counts for its author until withdrawn', async () => {
+  const ids = { 'solved.user_id': 510, 'solved.id': 5510 }
+  const accepted = body('accepted_solution', ids)
+  assert.deepEqual(await thrice(app, 'accepted_solution', accepted), ONCE)
+  assert.equal(await app.rank.score('discourse:510'), 15)
+  assert.deepEqual(await thrice(app, 'unaccepted_solution', body('unaccepted_solution', ids)), UNDONE_ONCE)
+  assert.equal(await app.rank.score('discourse:510'), 0)
+  assert.equal(await outcomes(app, 'accepted_solution', accepted), 'counted')
+})
+
+it('vote for a topic counts, and its withdrawal', async () => {
+  const ids = { 'topic_voting.voter_id': 520, 'topic_voting.topic_id': 5520 }
+  assert.deepEqual(await thrice(app, 'topic_upvote', body('topic_upvote', ids)), ONCE)
+  assert.equal(await app.rank.score('discourse:520'), 2)
+  assert.deepEqual(await thrice(app, 'topic_unvote', body('topic_unvote', ids)), UNDONE_ONCE)
+  assert.equal(await app.rank.score('discourse:520'), 0)
+})
+
+it('suspended user is hidden until the suspension ends', async () => {
+  const state = async () => {
+    const { hidden, frozen } = await read(app, '/v1/users/discourse:530/moderation')
+    return { hidden, frozen }
+  }
+  assert.equal(
+    await outcomes(app, 'post_created', body('post_created', { 'post.user_id': 530, 'post.id': 5530 })),
+    'counted',
+  )
+  const user = { 'user.id': 530 }
+  for (const [event, hidden] of [
+    ['user_suspended', true],
+    ['user_unsuspended', false],
+  ]) {
+    for (let time = 0; time < 2; time++) {
+      const response = await deliver(app, event, body(event, user))
+      assert.deepEqual([response.status, response.body], [200, { results: [] }])
+      assert.deepEqual(await state(), { hidden, frozen: false })
+    }
+  }
+  const { entries } = await read(app, '/v1/moderation')
+  const reasons = entries
+    .filter(({ user }) => user?.id === 'discourse:530')
+    .map(({ action, reason }) => [action, reason])
+  assert.deepEqual(reasons, [
+    ['unhide', 'The event user_unsuspended of a webhook'],
+    ['hide', 'The event user_suspended of a webhook'],
+  ])
+})
+
+it('destroyed user is erased', async () => {
+  const reply = body('post_created', { 'post.user_id': 540, 'post.id': 5540 })
+  assert.equal(await outcomes(app, 'post_created', reply), 'counted')
+  assert.equal((await deliver(app, 'user_destroyed', body('user_destroyed', { 'user.id': 540 }))).status, 200)
+  assert.deepEqual([await app.rank.score('discourse:540'), await read(app, '/v1/users/discourse:540')], [0, 404])
+})
 
 it('mapping file lists no category as public', () => {
   const { categories } = JSON.parse(

@@ -4,7 +4,19 @@ import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 
 import { HANG } from '../server-sdk/support.mjs'
-import { deliver, ONCE, outcomes, payload, points, read, SIGN, startReceiver, thrice, UNDONE_ONCE } from './support.mjs'
+import {
+  deliver,
+  KEY,
+  ONCE,
+  outcomes,
+  payload,
+  points,
+  read,
+  SIGN,
+  startReceiver,
+  thrice,
+  UNDONE_ONCE,
+} from './support.mjs'
 
 let app
 before(async () => {
@@ -76,6 +88,16 @@ it('deleted post takes points from its first author', async (t) => {
   const deleted = body('post.deleted', { 'post.previous.id': 'p8', 'post.previous.authors.0.id': 'a9' })
   assert.equal(await outcomes(app, 'post.deleted', deleted), 'undone')
   assert.deepEqual([await app.rank.score('ghost:a8'), await app.rank.score('ghost:a9')], [0, 0])
+})
+
+it('deleted member is erased', async () => {
+  const uuid = '0b8f1f3e-2d4c-4e1a-9b7d-5f6e7a8b9c0d'
+  const like = { user: `ghost:member:${uuid}`, action: 'like', target: 'ghost:post:p1' }
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+  const counted = await fetch(`${app.rank.url}/v1/activity`, { method: 'POST', headers, body: JSON.stringify(like) })
+  assert.equal(counted.status, 200)
+  const { status, body: response } = await deliver(app, 'member.deleted', body('member.deleted'))
+  assert.deepEqual([status, response, await app.rank.score(like.user)], [200, { results: [] }, 0])
 })
 
 it('deployment that does not respond answers 503', async () => {

@@ -18,7 +18,8 @@ import {
 
 let app
 before(async () => {
-  app = await startReceiver('giscus')
+  const vars = { RULES: { solution: { points: 15, once: 'standing', undo: true, by: 'service' } } }
+  app = await startReceiver('giscus', { vars, mapping: { labels: ['invalid'] } })
 })
 after(() => app?.stop())
 
@@ -59,6 +60,28 @@ it('discussion of a member counts as published', async () => {
   assert.equal(await outcomes(app, CREATED, body(CREATED, ids)), 'counted')
   await assertScore(app, '/v1/authors/all/users/github:400', 3)
 })
+
+it('chosen answer counts, and its withdrawal', async () => {
+  const ids = (name) => ({ [`${name}.user.id`]: 600, [`${name}.id`]: 9600 })
+  const [answered, unanswered] = ['discussion.answered', 'discussion.unanswered']
+  assert.deepEqual(await thrice(app, answered, body(answered, ids('answer'))), ONCE)
+  assert.deepEqual(await points(app, 'github:600'), [
+    { at: '2025-11-06T08:00:00Z', action: 'solution', target: 'github:discussion-comment:9600', points: 15 },
+  ])
+  assert.deepEqual(await thrice(app, unanswered, body(unanswered, ids('old_answer'))), UNDONE_ONCE)
+  assert.deepEqual(await points(app, 'github:600'), [])
+})
+
+for (const taken of ['discussion.transferred', 'discussion.labeled']) {
+  it(`${taken} takes the points back`, async () => {
+    const ids = { 'discussion.user.id': 700 + taken.length, 'discussion.id': 8700 + taken.length }
+    assert.equal(await outcomes(app, 'discussion.created', body('discussion.created', ids)), 'counted')
+    assert.deepEqual(await thrice(app, taken, body(taken, ids)), UNDONE_ONCE)
+    assert.equal(await app.rank.score(`github:${700 + taken.length}`), 0)
+    if (taken === 'discussion.transferred') return
+    assert.deepEqual(await thrice(app, 'discussion.unlabeled', body('discussion.unlabeled', ids)), ONCE)
+  })
+}
 
 it('discussion of a private repository answers 204', async () => {
   for (const event of ['discussion.created', CREATED]) {

@@ -21,7 +21,7 @@ import {
 
 let app
 before(async () => {
-  app = await startReceiver('github')
+  app = await startReceiver('github', { mapping: { labels: ['invalid'] } })
 })
 after(() => app?.stop())
 
@@ -86,6 +86,22 @@ it('issue moved to another repository counts once', async () => {
   assert.deepEqual(await thrice(app, 'issues.deleted', deleted), UNDONE_ONCE)
   assert.equal(await app.rank.score('github:4501'), 0)
 })
+
+for (const { type, event, worth } of [
+  { type: 'issue', event: 'issues', worth: 3 },
+  { type: 'pull_request', event: 'pull_request', worth: 10 },
+]) {
+  const first = event === 'issues' ? 'issues.opened' : 'pull_request.closed'
+  it(`label of ${event} takes the points until removed`, async () => {
+    const ids = { [`${type}.user.id`]: 4550 + worth, [`${type}.id`]: 8550 + worth }
+    const [labeled, unlabeled] = [`${event}.labeled`, `${event}.unlabeled`]
+    assert.equal(await outcomes(app, first, payload('github', first, ids)), 'counted')
+    assert.deepEqual(await thrice(app, labeled, payload('github', labeled, ids)), UNDONE_ONCE)
+    assert.equal(await app.rank.score(`github:${4550 + worth}`), 0)
+    assert.deepEqual(await thrice(app, unlabeled, payload('github', unlabeled, ids)), ONCE)
+    assert.equal(await app.rank.score(`github:${4550 + worth}`), worth)
+  })
+}
 
 it('undo in a repository that became private applies', async () => {
   const user = { 'issue.user.id': 4600, 'issue.id': 8600 }
@@ -155,6 +171,10 @@ for (const [name, event, values] of [
   ['review with a comment alone', 'pull_request_review.submitted', { 'review.state': 'commented' }],
   ['unmerged pull request', 'pull_request.closed', { 'pull_request.merged': false }],
   ['unmapped action', 'star.created', { action: 'renamed' }],
+  ['excluded issue', 'issues.opened', { 'issue.labels': [{ name: 'invalid' }] }],
+  ['comment on an excluded issue', 'issue_comment.created', { 'issue.labels': [{ name: 'invalid' }] }],
+  ['another label', 'issues.labeled', { 'label.name': 'bug' }],
+  ['removed label beside an excluded one', 'issues.unlabeled', { 'issue.labels': [{ name: 'invalid' }] }],
   ['private repository', 'issues.opened', { 'repository.private': true }],
   ['star of a private repository', 'star.created', { 'repository.private': true }],
   ['internal repository', 'issue_comment.created', { 'repository.visibility': 'internal' }],

@@ -33,6 +33,13 @@ for (const [name, mapping, message] of [
     { events: {}, categories: ['general'] },
     'mapping.json: `categories` must be a list of integers.',
   ],
+  ['with a number for a label', { events: {}, labels: [1] }, 'mapping.json: `labels` must be a list of names.'],
+  [
+    'with an unknown change of a member',
+    { events: { gone: { member: 'delete', user: '{id}' } } },
+    'mapping.json: gone: `member` must be "hide", "show" or "erase".',
+  ],
+  ['with a change of no member', { events: { gone: { member: 'erase' } } }, 'mapping.json: gone: `user` is missing.'],
   [
     'with a number for a user',
     { events: {}, users: { 'github:1': 42 } },
@@ -100,6 +107,13 @@ it('undo for all needs no user', () => {
   assert.deepEqual([activities, undos], [[], [{ action: 'like', target: 'post-7', at: '2025-11-03T10:00:00Z' }]])
   assert.equal(apply(rule, { id: 1 }).undos[0].user, '1')
   assert.equal(apply({ ...rule, source_gone: true }, { id: 1 }).undos[0].source_gone, true)
+})
+
+it('member of the mapping is the one that changes', () => {
+  const mapping = { users: { 'forum:1': '42' }, events: { gone: { member: 'erase', user: 'forum:{id}' } } }
+  const { activities, members } = changesOf(mapping, 'gone', { id: 1 })
+  assert.deepEqual([activities, members], [[], [{ user: '42', change: 'erase', event: 'gone' }]])
+  assert.throws(() => changesOf(mapping, 'gone', {}), /has no `forum:\{id\}`/)
 })
 
 it('titles are cut to what the API accepts', () => {
