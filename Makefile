@@ -55,6 +55,7 @@ release: build ## the files of a release in target/release-files, and the gatewa
 	scripts/release-deb
 	scripts/release-npm
 	scripts/release-python
+	scripts/release-wordpress
 	scripts/release-image
 
 # ---- Checks

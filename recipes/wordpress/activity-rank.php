@@ -16,6 +16,7 @@ namespace ActivityRank;
 defined('ABSPATH') || exit;
 
 const BATCH = 200; // activities in one request
+const IMPORT_STEP = 500; // posts or comments
 const TIMEOUT = 15; // seconds
 const TOKEN_LIFETIME = 900; // seconds
 const TABLES = '1'; // version of the tables
@@ -99,6 +100,14 @@ function settings_page(): void
     </table>
     <?php submit_button(); ?>
   </form>
+  <h2>Import</h2>
+  <p>Counts the posts and comments that exist, at their own times, and each of them once.</p>
+  <p><?php echo esc_html(import_progress()); ?></p>
+  <form method="post" action="<?php echo esc_url(admin_url('admin-post.php')); ?>">
+    <input type="hidden" name="action" value="activity_rank_import">
+    <?php wp_nonce_field('activity_rank_import'); ?>
+    <?php submit_button('Import', 'secondary', 'import', false, is_importing() ? ['disabled' => ''] : []); ?>
+  </form>
 </div>
     <?php
 }
@@ -109,14 +118,14 @@ function settings_page(): void
  * Counts an activity of a member, or takes it back. Other plugins call it by the action of its name:
  * `do_action('activity_rank_track', $user_id, 'like', 'post-7')`, with `true` as the fourth argument to take it back.
  */
-function track($user_id, $action, $target, $undo = false, $on = null): void
+function track($user_id, $action, $target, $undo = false, $on = null, $at = null): void
 {
     $user = user_name((int) $user_id);
     // What an importer writes happened long ago.
     if ($user === '' || defined('WP_IMPORTING')) {
         return;
     }
-    $activity = ['user' => $user, 'action' => (string) $action, 'target' => site_target((string) $target), 'at' => instant()];
+    $activity = ['user' => $user, 'action' => (string) $action, 'target' => site_target((string) $target), 'at' => $at ?? instant()];
     if ($undo) {
         $activity['undo'] = true;
     } elseif ($on !== null) {
@@ -124,9 +133,12 @@ function track($user_id, $action, $target, $undo = false, $on = null): void
     }
     enqueue($activity, (int) $user_id);
 }
-add_action('activity_rank_track', __NAMESPACE__ . '\track', 10, 5);
+add_action('activity_rank_track', __NAMESPACE__ . '\track', 10, 6);
 
-/** Writes an activity to the outbox; the user's profile goes with it. Without an action, only the target is updated. */
+/**
+ * Writes an activity to the outbox; the user's profile goes with it. Without an action, only the target is updated, or the user
+ * erased.
+ */
 function enqueue(array $activity, int $user_id = 0): void
 {
     global $wpdb;
@@ -160,7 +172,7 @@ function instant(): string
 }
 
 /** Counts the one activity of a post or comment and records the member, unless it is counted already. */
-function count_once(int $user_id, string $action, string $target, ?string $on = null): void
+function count_once(int $user_id, string $action, string $target, ?string $on = null, ?string $at = null): void
 {
     global $wpdb;
     $user = user_name($user_id);
@@ -170,19 +182,32 @@ function count_once(int $user_id, string $action, string $target, ?string $on = 
     install();
     $row = $wpdb->prepare('INSERT IGNORE INTO ' . counted() . ' (target, user) VALUES (%s, %s)', $target, $user);
     if ($wpdb->query($row)) {
-        track($user_id, $action, $target, false, $on);
+        track($user_id, $action, $target, false, $on, $at);
     }
 }
 
-/** Takes an activity of `count_once` back from the member who received its points, also if the author is another one today. */
-function take_back(string $action, string $target): void
+/**
+ * Takes an activity of `count_once` back from the member who received its points, also if the author is another one today.
+ * Returns whether there was one.
+ */
+function take_back(string $action, string $target, bool $is_gone = true): bool
 {
     global $wpdb;
     install();
     $user = $wpdb->get_var($wpdb->prepare('SELECT user FROM ' . counted() . ' WHERE target = %s', $target));
-    if ($user !== null && $wpdb->delete(counted(), ['target' => $target])) {
-        $activity = ['user' => $user, 'action' => $action, 'target' => site_target($target), 'at' => instant()];
-        enqueue($activity + ['undo' => true, 'source_gone' => true]);
+    if ($user === null || !$wpdb->delete(counted(), ['target' => $target])) {
+        return false;
+    }
+    $activity = ['user' => $user, 'action' => $action, 'target' => site_target($target), 'at' => instant(), 'undo' => true];
+    enqueue($is_gone ? $activity + ['source_gone' => true] : $activity);
+    return true;
+}
+
+/** Gives the points of a post to the author it has now. A post that is not counted stays so. */
+function reassign(\WP_Post $post): void
+{
+    if (take_back('publish', "post-$post->ID", false)) {
+        count_once((int) $post->post_author, 'publish', "post-$post->ID");
     }
 }
 
@@ -225,11 +250,16 @@ add_action('untrashed_post_comments', function ($id) {
     array_map(__NAMESPACE__ . '\count_comment', get_comments(['post_id' => $id, 'status' => 'approve']));
 });
 
-// The filter adds other types of posts.
+/** Returns the types of posts that count. */
+function post_types(): array
+{
+    return apply_filters('activity_rank_post_types', ['post']);
+}
+
 add_action('transition_post_status', function ($new, $old, $post) {
     if ($new !== 'publish') {
         take_back('publish', "post-$post->ID");
-    } elseif ($old !== 'publish' && in_array($post->post_type, apply_filters('activity_rank_post_types', ['post']), true)) {
+    } elseif ($old !== 'publish' && in_array($post->post_type, post_types(), true)) {
         count_once((int) $post->post_author, 'publish', "post-$post->ID");
     }
 }, 10, 3);
@@ -242,10 +272,41 @@ add_action('before_delete_post', function ($id) {
 
 // Also when a post gets a password, or loses it.
 add_action('post_updated', function ($id, $after, $before) {
+    if ($after->post_author !== $before->post_author) {
+        reassign($after);
+    }
     if (is_public($after) !== is_public($before)) {
         update_target((int) $id);
     }
 }, 10, 3);
+
+// WordPress gives the posts of a deleted user to another one without an update of each.
+add_action('deleted_user', function ($id, $heir) {
+    global $wpdb;
+    if (!$heir) {
+        return;
+    }
+    install();
+    $posts = $wpdb->prepare(
+        "SELECT ID FROM $wpdb->posts JOIN " . counted() . " ON target = CONCAT('post-', ID) WHERE post_author = %d AND user <> %s",
+        $heir,
+        user_name((int) $heir)
+    );
+    foreach ($wpdb->get_col($posts) as $post) {
+        reassign(get_post((int) $post));
+    }
+}, 10, 2);
+
+/** Erases a user from the deployment, after what waits in the outbox. */
+function erase($user_id): void
+{
+    $user = user_name((int) $user_id);
+    if ($user !== '') {
+        enqueue(['erase' => $user]);
+    }
+}
+// A site of a network removes a user, and the network deletes.
+add_action(is_multisite() ? 'wpmu_delete_user' : 'delete_user', __NAMESPACE__ . '\erase');
 
 /** Returns whether everybody may see a post's title and link. The filter decides otherwise. */
 function is_public(\WP_Post $post): bool
@@ -339,7 +400,9 @@ function deactivate(): void
 {
     wp_clear_scheduled_hook('activity_rank_retry');
     wp_clear_scheduled_hook('activity_rank_send');
+    wp_clear_scheduled_hook('activity_rank_import');
     delete_option('activity_rank_tables');
+    delete_option('activity_rank_import');
 }
 
 register_deactivation_hook(__FILE__, function ($network_wide) {
@@ -352,7 +415,7 @@ function uninstall(): void
     each_site(function () {
         global $wpdb;
         $wpdb->query('DROP TABLE IF EXISTS ' . outbox() . ', ' . counted());
-        foreach (['url', 'key', 'error', 'tables'] as $name) {
+        foreach (['url', 'key', 'error', 'tables', 'import'] as $name) {
             delete_option("activity_rank_$name");
         }
         delete_metadata('post', 0, REGISTERED, '', true);
@@ -399,6 +462,7 @@ function send_batch(array $rows): void
     foreach (array_unique(array_column($rows, 'user_id')) as $user_id) {
         put_profile((int) $user_id);
     }
+    $erased = array_column($activities, 'erase');
     $counted = array_values(array_filter($activities, function ($activity) {
         return isset($activity['action']);
     }));
@@ -406,6 +470,10 @@ function send_batch(array $rows): void
         if (isset($result['error'])) {
             log_refusal(wp_json_encode($counted[$index]), $result['error']);
         }
+    }
+    foreach ($erased as $user) {
+        // A key without the scope `admin` keeps no other activity from being sent.
+        request('DELETE', '/v1/users/' . rawurlencode($user), null, [400, 403, 404, 405]);
     }
 }
 
@@ -436,7 +504,7 @@ function put_targets(array $activities): void
                 'image' => https(get_the_post_thumbnail_url($post)),
                 'author' => user_name((int) $post->post_author),
             ]);
-        } elseif (!isset($activity['action'])) {
+        } elseif (!isset($activity['action']) && !isset($activity['erase'])) {
             // The deployment keeps the author.
             $targets[$id] = ['id' => $id];
         }
@@ -523,10 +591,119 @@ function request(string $method, string $path, ?array $body, array $accepted = [
         }
         return [];
     }
+    if ($status === 204) {
+        return [];
+    }
     if ($status < 200 || $status > 299 || !is_array($decoded)) {
         throw new \RuntimeException("$method $path: $status " . (is_array($decoded) ? $decoded['detail'] ?? '' : ''));
     }
     return $decoded;
+}
+
+// ---- Import of what exists
+
+/** Returns the query of posts or comments that count, after an id. */
+function import_query(string $kind, string $columns, int $after = 0): string
+{
+    global $wpdb;
+    if ($kind === 'comment') {
+        return "SELECT $columns FROM $wpdb->comments WHERE comment_ID > $after AND comment_approved = '1' AND user_id > 0
+            AND comment_type IN ('', 'comment') ORDER BY comment_ID";
+    }
+    $types = implode("','", array_map('esc_sql', post_types()));
+    return "SELECT $columns FROM $wpdb->posts WHERE ID > $after AND post_status = 'publish' AND post_type IN ('$types') ORDER BY ID";
+}
+
+/** Returns an import that has not begun. */
+function new_import(): array
+{
+    global $wpdb;
+    $count = function ($kind) use ($wpdb) {
+        return (int) $wpdb->get_var(import_query($kind, 'COUNT(*)'));
+    };
+    return ['kind' => 'post', 'after' => 0, 'done' => 0, 'total' => $count('post') + $count('comment')];
+}
+
+/** Counts the next posts or comments, and returns the import after them. Its kind is empty when nothing is left. */
+function import_step(array $import): array
+{
+    global $wpdb;
+    $is_post = $import['kind'] === 'post';
+    $columns = $is_post ? 'ID AS id, post_author AS user, post_date_gmt AS date' : 'comment_ID AS id, user_id AS user, comment_date_gmt AS date, comment_post_ID AS post';
+    $rows = $wpdb->get_results(import_query($import['kind'], $columns, $import['after']) . ' LIMIT ' . IMPORT_STEP);
+    foreach ($rows as $row) {
+        $on = $is_post ? null : "post-$row->post";
+        // What another plugin has written may have no date.
+        $at = strtotime("$row->date UTC") > 0 ? str_replace(' ', 'T', $row->date) . 'Z' : null;
+        count_once((int) $row->user, $is_post ? 'publish' : 'comment', "$import[kind]-$row->id", $on, $at);
+        $import['after'] = (int) $row->id;
+    }
+    $import['done'] += count($rows);
+    if (count($rows) < IMPORT_STEP) {
+        $import['kind'] = $is_post ? 'comment' : '';
+        $import['after'] = 0;
+    }
+    return $import;
+}
+
+/** Returns whether an import runs in the background. */
+function is_importing(): bool
+{
+    return (get_option('activity_rank_import')['kind'] ?? '') !== '';
+}
+
+/** Returns the progress of the last import in words. */
+function import_progress(): string
+{
+    $import = get_option('activity_rank_import');
+    return $import ? "$import[done] of $import[total] posts and comments imported." : '';
+}
+
+/** Takes a step in the background, and plans the next one. */
+function import_in_background(): void
+{
+    if (!is_importing()) {
+        return;
+    }
+    update_option('activity_rank_import', import_step(get_option('activity_rank_import')), false);
+    if (is_importing()) {
+        wp_schedule_single_event(time(), 'activity_rank_import', [get_option('activity_rank_import')['done']]);
+    }
+}
+add_action('activity_rank_import', __NAMESPACE__ . '\import_in_background');
+
+add_action('admin_post_activity_rank_import', function () {
+    check_admin_referer('activity_rank_import');
+    if (!current_user_can('manage_options')) {
+        wp_die('You may not import.', 403);
+    }
+    if (!is_importing()) {
+        update_option('activity_rank_import', new_import(), false);
+        wp_schedule_single_event(time(), 'activity_rank_import', [0]);
+    }
+    wp_safe_redirect(admin_url('options-general.php?page=activity-rank'));
+    exit;
+});
+
+/** `wp activity-rank import`: counts what exists and sends it. */
+function import_command(): void
+{
+    $import = new_import();
+    $bar = \WP_CLI\Utils\make_progress_bar('Importing posts and comments', $import['total']);
+    while ($import['kind'] !== '') {
+        $next = import_step($import);
+        $bar->tick($next['done'] - $import['done']);
+        $import = $next;
+        send();
+    }
+    $bar->finish();
+    if (get_option('activity_rank_error', '') !== '') {
+        \WP_CLI::error(get_option('activity_rank_error') . ' ' . waiting() . ' activities are waiting.');
+    }
+    \WP_CLI::success("$import[done] posts and comments imported.");
+}
+if (defined('WP_CLI') && WP_CLI) {
+    \WP_CLI::add_command('activity-rank import', __NAMESPACE__ . '\import_command');
 }
 
 // ---- Leaderboards
@@ -554,6 +731,40 @@ add_shortcode('activity_rank', __NAMESPACE__ . '\board');
 add_filter('script_loader_tag', function ($tag, $handle) {
     return $handle === 'activity-rank' ? str_replace('<script ', '<script type="module" ', str_replace(" type='text/javascript'", '', $tag)) : $tag;
 }, 10, 2);
+
+// The block has the attributes of the shortcode.
+add_action('init', function () {
+    if (!function_exists('register_block_type')) {
+        return;
+    }
+    $needs = ['wp-blocks', 'wp-element', 'wp-block-editor', 'wp-components', 'wp-server-side-render'];
+    wp_register_script('activity-rank-block', false, $needs, null, true);
+    wp_add_inline_script('activity-rank-block', BLOCK);
+    register_block_type('activity-rank/board', [
+        'api_version' => 2,
+        'title' => 'Activity Rank',
+        'description' => 'The most active members',
+        'category' => 'widgets',
+        'icon' => 'awards',
+        'editor_script' => 'activity-rank-block',
+        'attributes' => array_fill_keys(ATTRIBUTES, ['type' => 'string', 'default' => '']),
+        'render_callback' => __NAMESPACE__ . '\board',
+    ]);
+});
+
+// The editor shows the block as the site does, and the attributes that most boards need beside it.
+const BLOCK = <<<'JS'
+(({ blocks, element: { createElement: h }, blockEditor, components, serverSideRender: Preview }) => {
+  const FIELDS = [['period', 'Period: day, week, month, year or all'], ['limit', 'Rows'], ['user', 'User: "me" is the member who is looking']]
+  blocks.registerBlockType('activity-rank/board', {
+    edit: ({ attributes, setAttributes }) => h('div', blockEditor.useBlockProps(),
+      h(blockEditor.InspectorControls, null, h(components.PanelBody, { title: 'Leaderboard' },
+        FIELDS.map(([name, label]) => h(components.TextControl, { key: name, label, value: attributes[name], onChange: (value) => setAttributes({ [name]: value }) })))),
+      h(Preview, { block: 'activity-rank/board', attributes })),
+    save: () => null,
+  })
+})(wp)
+JS;
 
 /** A leaderboard in a sidebar. */
 class Widget extends \WP_Widget

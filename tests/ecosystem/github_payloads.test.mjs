@@ -80,7 +80,9 @@ for (const [recipe, mapped] of Object.entries(RECIPES)) {
       const delivered = await thrice(app, event, withNewIds(payload))
       outcomes.add(delivered.join())
       const ignored = Array(3).fill(204)
-      const expected = /\.(deleted|transferred|unanswered)$/.test(event) ? [Array(3).fill('nothing-to-undo')] : [ONCE, ignored]
+      const expected = /\.(deleted|transferred|unanswered)$/.test(event)
+        ? [Array(3).fill('nothing-to-undo')]
+        : [ONCE, ignored]
       assert.ok(
         expected.some((outcomes) => outcomes.join() === delivered.join()),
         `${event}: ${delivered}`,

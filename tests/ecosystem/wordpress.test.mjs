@@ -1,7 +1,8 @@
 // The plugin in a real WordPress: what members do there is counted, and pages show the board.
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 
@@ -225,6 +226,97 @@ it('comment of a restored post counts again', async () => {
   assert.deepEqual([await waiting(), await app.score(user)], [[], 3])
 })
 
+it('post keeps its points when it gets another author', async () => {
+  const [user, heir] = [await newUser(), await newUser()]
+  const post = await newPost(user)
+  await send()
+  await site.php(`wp_update_post(['ID' => ${post}, 'post_author' => ${heir}]);`)
+  await send()
+  assert.deepEqual([await waiting(), await app.score(user), await app.score(heir)], [[], 0, 10])
+})
+
+it('deleted user is erased, posts count for the heir', async () => {
+  const [user, heir] = [await newUser(), await newUser()]
+  await newPost(user)
+  await newComment(user, 1)
+  await send()
+  assert.equal(await app.score(user), 13)
+  await site.php(`wp_delete_user(${user}, ${heir});`)
+  await send()
+  assert.deepEqual([await waiting(), await app.score(user), await app.score(heir)], [[], 0, 10])
+  const response = await fetch(`${app.url}/v1/users/${user}`)
+  assert.equal(response.status, 404)
+})
+
+it('key without a scope leaves a deleted user', async () => {
+  const user = await newUser()
+  await newPost(await newUser())
+  fault = ({ method }) => (method === 'DELETE' ? problem(403) : undefined)
+  await site.php(`wp_delete_user(${user});`)
+  await send()
+  fault = () => undefined
+  assert.deepEqual([await waiting(), await site.php("return get_option('activity_rank_error');")], [[], ''])
+})
+
+/** Posts and comments that were written before the plugin was active. */
+const writeEarlier = (author, reader) =>
+  site.php(`global $wpdb;
+    foreach (['2024-02-01 10:00:00', '0000-00-00 00:00:00'] as $date) {
+      $wpdb->insert($wpdb->posts, ['post_author' => ${author}, 'post_title' => 'Earlier', 'post_content' => '', 'post_excerpt' => '',
+        'to_ping' => '', 'pinged' => '', 'post_content_filtered' => '', 'post_status' => 'publish', 'post_date' => $date,
+        'post_date_gmt' => $date]);
+      $post = $wpdb->insert_id;
+    }
+    $wpdb->insert($wpdb->comments, ['comment_post_ID' => $post, 'user_id' => ${reader}, 'comment_author' => '', 'comment_content' => 'x',
+      'comment_approved' => '1', 'comment_date_gmt' => '2024-02-02 10:00:00']);`)
+
+it('command imports what exists once, at its time', async () => {
+  const [author, reader] = [await newUser(), await newUser('subscriber')]
+  await writeEarlier(author, reader)
+  const command = `eval('namespace WP_CLI\\Utils { function make_progress_bar() { return new class { function tick($n) { $GLOBALS["n"] += $n; } function finish() {} }; } }
+      namespace { class WP_CLI { static function success($text) { $GLOBALS["text"] = $text; } } }');
+    $GLOBALS['n'] = 0; ActivityRank\\import_command(); return [$GLOBALS['n'] . ' posts and comments imported.', $GLOBALS['text']];`
+  for (let time = 0; time < 2; time++) {
+    const [counted, text] = await site.php(command)
+    assert.match(text, /^\d+ posts and comments imported\.$/)
+    assert.equal(text, counted)
+    assert.deepEqual([await waiting(), await app.score(author), await app.score(reader)], [[], 20, 3])
+  }
+  const { entries } = await app.request('GET', `/v1/users/${reader}/points`)
+  assert.deepEqual(
+    entries.map(({ at, action }) => [at, action]),
+    [['2024-02-02T10:00:00Z', 'comment']],
+  )
+})
+
+it('button imports in the background', async () => {
+  const [author, reader] = [await newUser(), await newUser('subscriber')]
+  await writeEarlier(author, reader)
+  const page = () => site.php('ob_start(); ActivityRank\\settings_page(); return ob_get_clean();')
+  await site.php(`wp_set_current_user(1); $_REQUEST['_wpnonce'] = wp_create_nonce('activity_rank_import');
+    add_filter('wp_redirect', fn () => throw new Exception('redirected'));
+    try { do_action('admin_post_activity_rank_import'); } catch (Exception $redirected) {}`)
+  assert.match(await page(), /<p>0 of \d+ posts and comments imported\.<\/p>/)
+  assert.match(await page(), /value="Import"\s+disabled/)
+  await eventually(async () => {
+    await site.cron()
+    return site.php('return ActivityRank\\is_importing();')
+  }, false)
+  await send()
+  assert.deepEqual([await waiting(), await app.score(author), await app.score(reader)], [[], 20, 3])
+  const [, done, total] = (await page()).match(/<p>(\d+) of (\d+) posts/) ?? []
+  assert.equal(done, total)
+})
+
+it('import needs the right of an administrator', async () => {
+  const user = await newUser()
+  const message =
+    await site.php(`wp_set_current_user(${user}); $_REQUEST['_wpnonce'] = wp_create_nonce('activity_rank_import');
+    add_filter('wp_die_handler', fn () => fn ($text) => throw new Exception($text));
+    try { do_action('admin_post_activity_rank_import'); } catch (Exception $died) { return $died->getMessage(); }`)
+  assert.equal(message, 'You may not import.')
+})
+
 for (const [name, code] of [
   ['reassigned post', "wp_update_post(['ID' => $post, 'post_author' => $heir]);"],
   ['post of a deleted user', 'wp_delete_user($user, $heir);'],
@@ -355,6 +447,10 @@ it('sites of a network have targets of their own', async (t) => {
   ]) {
     assert.equal((await app.request('GET', `/v1/targets/${target}`)).title, title)
   }
+  // Each site has settings of its own, if wp-config.php has none.
+  await network.php("update_option('activity_rank_url', 'https://second.example.com'); return null;", '/second/')
+  const settings = (path) => network.php("return get_option('activity_rank_url', '');", path)
+  assert.deepEqual([await settings('/'), await settings('/second/')], ['', 'https://second.example.com'])
   // Another plugin on the second site.
   await network.php(`do_action('activity_rank_track', 1, 'like', 'post-4322'); ActivityRank\\send();`, '/second/')
   await eventually(async () => (await board('content')).find(({ id }) => id === 'site-2:post-4322')?.score, 2)
@@ -460,6 +556,25 @@ it('attributes of the shortcode are escaped', async () => {
   assert.equal(html, '<activity-rank period="week" group="a&quot;b"><b>Members</b>x</activity-rank>')
 })
 
+it('block shows the board', async () => {
+  const [block] = blocksOf(README, 'html')
+  const html = await site.php(
+    `wp_set_current_user(1); return do_blocks(${JSON.stringify(block.trim()).replaceAll('$', '\\$')});`,
+  )
+  assert.equal(html, '<activity-rank period="month" limit="10" user="1"></activity-rank>')
+})
+
+it('zip file is a plugin that WordPress accepts', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'plugin-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const { status, stdout, output } = await run(`scripts/release-wordpress ${folder}`)
+  assert.equal(status, 0, output)
+  const plugins = await site.php(`define('FS_METHOD', 'direct'); WP_Filesystem();
+    $result = unzip_file('${stdout.trim()}', '${folder}/plugins');
+    return $result === true ? get_plugin_data('${folder}/plugins/activity-rank/activity-rank.php') : $result->get_error_message();`)
+  assert.deepEqual([plugins.Name, plugins.Version], ['Activity Rank', '0.1.0'])
+})
+
 it('widget shows the board', async () => {
   const html = await site.php(
     `$instance = (new ActivityRank\\Widget())->update(['title' => ' <b>Members</b>', 'period' => 'never', 'limit' => 500], []);
@@ -477,7 +592,7 @@ it('page shows the board and counts a visit', async (t) => {
   await site.serve()
   const user = await newUser('subscriber')
   const login = `member${users}`
-  const [shortcode] = blocksOf(README, 'text')
+  const shortcode = blocksOf(README, 'text').find((block) => block.startsWith('['))
   const post = await newPost(1, `'post_type' => 'page', 'post_content' => '${shortcode.trim()}'`)
   await app.count([{ user, action: 'publish', target: 'elsewhere' }])
   const path = `${site.url}/?page_id=${post}`
@@ -493,6 +608,18 @@ it('page shows the board and counts a visit', async (t) => {
   await eventually(async () => (await names(visitor)).length > 0, true)
   assert.equal(await visitor.locator('activity-rank').getAttribute('user'), null)
   assert.equal((await fetch(`${site.url}/?rest_route=/activity-rank/v1/token`)).status, 401)
+  await newUser('author')
+  const editor = await app.visit(
+    t,
+    `${site.url}/wp-login.php?redirect_to=${encodeURIComponent(`${site.url}/wp-admin/post-new.php`)}`,
+  )
+  await editor.fill('#user_login', `member${users}`)
+  await editor.fill('#user_pass', PASSWORD)
+  await editor.click('#wp-submit')
+  await eventually(
+    () => editor.evaluate("globalThis.wp?.blocks?.getBlockType('activity-rank/board')?.title"),
+    'Activity Rank',
+  )
 })
 
 it('removed plugin leaves nothing', async () => {
