@@ -4,10 +4,13 @@
 //   mapping.js      mapping files: which activity an event is
 //   deployment.js   the requests to the deployment
 //   signature.js    signatures of webhooks
+//   chat.js         roles and commands of a chat
 //   problem.js      errors
 //
-// discourse.js, generic.js, ghost.js and github.js are the sources, each an export of its own. bin.js copies a recipe.
+// discourse.js, generic.js, ghost.js and github.js are the sources, discord.js and slack.js the chats, each an export of its own.
+// bin.js copies a recipe.
 
+export { chatWorker } from './chat.js'
 export { receiver } from './receiver.js'
 export { concatenate, isHexSignature, isHmac } from './signature.js'
 

@@ -7,6 +7,7 @@ const TITLES = /** @type {const} */ ({
   'too-large': [413, 'The request is too large'],
   'unsupported-media-type': [415, 'The media type is not supported'],
   misconfigured: [500, 'The receiver is misconfigured'],
+  'chat-unavailable': [503, 'The chat did not accept the change'],
   'store-unavailable': [503, 'The activity cannot be counted now'],
 })
 

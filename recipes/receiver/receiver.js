@@ -71,7 +71,7 @@ async function receive(request, env, source, mapping) {
  * Returns the body. Throws a `Problem` as soon as it is larger than `MAX_BODY`.
  * @param {Request} request
  */
-async function readBody(request) {
+export async function readBody(request) {
   /** @type {Uint8Array[]} */
   const chunks = []
   let size = 0
@@ -84,10 +84,11 @@ async function readBody(request) {
 }
 
 /**
+ * Returns the object of a JSON body. Throws a `Problem` for any other body.
  * @param {Uint8Array} body
  * @returns {Payload}
  */
-function parse(body) {
+export function parse(body) {
   let payload
   try {
     payload = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))

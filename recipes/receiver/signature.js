@@ -23,9 +23,18 @@ export async function isHmac(secret, signature, message) {
 export async function isHexSignature(secret, header, message) {
   const [, hex] = header?.match(/^sha256=([0-9a-f]{64})$/i) ?? []
   if (!hex) return false
-  const signature = new Uint8Array(32)
-  for (let index = 0; index < 32; index++) signature[index] = Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16)
-  return isHmac(encoder.encode(secret), signature, message)
+  const signature = bytesOfHex(hex, 32)
+  return signature !== undefined && isHmac(encoder.encode(secret), signature, message)
+}
+
+/**
+ * Returns the bytes of hexadecimal digits, or `undefined` if they are not exactly this many.
+ * @param {string} hex
+ * @param {number} length bytes
+ */
+export function bytesOfHex(hex, length) {
+  if (hex.length !== length * 2 || !/^[0-9a-f]+$/i.test(hex)) return undefined
+  return Uint8Array.from({ length }, (_, index) => Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16))
 }
 
 /**

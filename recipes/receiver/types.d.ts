@@ -134,3 +134,56 @@ export interface Env {
   ACTIVITY_RANK_KEY?: string
   [name: string]: unknown
 }
+
+/** A chat whose members have roles: Discord, or Slack with its user groups. */
+export interface Chat {
+  /** The user ids of the deployment are this, a colon and the id of the chat, such as `discord:80351110224678912`. */
+  prefix: string
+  /** The variable that verifies requests. */
+  secret: string
+  /** Returns whether the chat signed the body. */
+  verify(delivery: Delivery): Promise<boolean>
+  /** Reads a command, or returns the response to a request that is none. */
+  read(body: Uint8Array<ArrayBuffer>): Command | Response
+  /** Returns the response with a text. Only the sender of the command sees it if `isPrivate`. */
+  reply(text: string, isPrivate: boolean): Response
+  /** Returns a name that mentions no one and has no formatting. */
+  escape(name: string): string
+  /** Returns which of these roles a user has, or `undefined` for a user who is not there any more. */
+  rolesOf(env: Env, mapping: ChatMapping, user: string): Promise<string[] | undefined>
+  /** Returns the users who have any of the roles. */
+  holders(env: Env, mapping: ChatMapping): Promise<string[]>
+  /** Gives a user a role, or takes it. */
+  setRole(env: Env, mapping: ChatMapping, user: string, role: string, has: boolean): Promise<void>
+}
+
+/** A command of a member. */
+export interface Command {
+  name: string
+  text: string
+  user: string
+}
+
+/** The mapping file of a chat. */
+export interface ChatMapping {
+  /** The page of your site on which a signed-in member links the account of the chat. */
+  link?: string
+  /** The id of the server, for Discord. */
+  guild?: string
+  roles: RoleRule[]
+}
+
+/** The holders of a role: members with a level, with a place in the last period that ended, or with a step of an achievement. */
+export interface RoleRule {
+  /** The id of the role, or of the user group. */
+  role: string
+  /** At least this level. */
+  level?: number
+  /** The period of a board, whose first members have the role until the next one ends. */
+  place?: string
+  /** The number of these members: 1 to 3. */
+  within?: number
+  achievement?: string
+  /** At least this step of the achievement. */
+  step?: number
+}

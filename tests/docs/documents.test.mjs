@@ -29,7 +29,7 @@ const OWN_TESTS = [
   [/^docs\/troubleshooting\.md$/, 'tests/docs/troubleshooting.test.mjs'],
   [/^(npm|create)\//, 'tests/npm/create.test.mjs'],
   [
-    /^recipes\/(README\.md$|(discourse|generic|ghost|giscus|github|hono|receiver)\/)/,
+    /^recipes\/(README\.md$|(discord|discourse|generic|ghost|giscus|github|hono|receiver|slack)\/)/,
     'tests/recipes/documents.test.mjs',
   ],
   [/^recipes\/(astro|hugo|next)\//, 'tests/ecosystem/pages.test.mjs'],

@@ -25,6 +25,8 @@ const SECRETS = {
   ghost: ['GHOST_SECRET', 'ACTIVITY_RANK_KEY'],
   generic: ['WEBHOOK_SECRET', 'ACTIVITY_RANK_KEY'],
   hono: ['SESSION_SECRET', 'JWT_SECRET'],
+  discord: ['DISCORD_TOKEN', 'WEBHOOK_SECRET', 'ACTIVITY_RANK_KEY', 'JWT_SECRET'],
+  slack: ['SLACK_TOKEN', 'SLACK_SIGNING_SECRET', 'WEBHOOK_SECRET', 'ACTIVITY_RANK_KEY', 'JWT_SECRET'],
 }
 const NAMES = { generic: 'activity-rank-webhooks', hono: 'members' }
 /** An event of each receiver that its mapping counts without a change, and the activity that it is. */
@@ -235,3 +237,23 @@ it('page with giscus shows the board', async (t) => {
   await eventually(() => names(page), ['ada'])
   assert.deepEqual(page.errors, [])
 })
+
+for (const recipe of ['discord', 'slack']) {
+  it(`page of ${recipe} links an account`, async (t) => {
+    const app = await startApp({ vars: { MEMBER_ACCOUNTS: 'true', ALLOWED_ORIGINS: 'http://127.0.0.1:*' } })
+    t.after(() => app.stop())
+    const [html] = blocksOf(`recipes/${recipe}/README.md`, 'html')
+    const url = app.serveHtml('/link', replace(html, { 'https://activity-rank.example.com': app.url }))
+    const account = `${recipe}:U7`
+    const token = app.token(account)
+    const page = await app.visit(t, `${url}#${new URLSearchParams({ account, token })}`, {
+      before: (page) =>
+        page.route('**/my-account', (route) => route.fulfill({ json: { user: '9', token: app.token('9') } })),
+    })
+    await page.click('#join')
+    await eventually(() => page.textContent('#join'), 'Linked')
+    assert.equal(page.url().includes(token), false)
+    const { accounts } = await app.request('GET', '/v1/users/9/account')
+    assert.deepEqual([accounts, page.errors], [[account], []])
+  })
+}

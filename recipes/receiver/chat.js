@@ -1,0 +1,262 @@
+// A Worker that gives roles of a chat by level, place and achievement, takes them back, and answers commands. It receives the
+// webhooks of a deployment at /webhook and the commands of the chat at any other path. It stores nothing: the accounts of a
+// member have the ids of the chat.
+
+/** @import { Chat, ChatMapping, Command, Env, Json, Payload, RoleRule } from './types.js' */
+/** @import { Client } from '@activity-rank/server' */
+
+import { ApiError, ConnectionError, userToken } from '@activity-rank/server'
+import { connect } from './deployment.js'
+import { generic } from './generic.js'
+import { Problem, problemResponse } from './problem.js'
+import { parse, readBody } from './receiver.js'
+
+const PERIODS = /** @type {const} */ (['day', 'week', 'month', 'year', 'all'])
+const PLACES = /** @type {const} */ (['day', 'week', 'month', 'year'])
+const TOP = 10 // members
+const LINK_LIFETIME = 600 // seconds
+const ANSWER_TIMEOUT = 2500 // ms: Discord and Slack wait 3 seconds
+const FIELDS = ['role', 'level', 'place', 'within', 'achievement', 'step']
+
+/**
+ * Returns the Worker of a chat with its mapping file. Throws an `Error` if the mapping is invalid.
+ * @param {Chat} chat
+ * @param {ChatMapping} mapping
+ */
+export function chatWorker(chat, mapping) {
+  checkRoles(mapping)
+  return {
+    /**
+     * @param {Request} request
+     * @param {Env} env
+     * @param {{ waitUntil(promise: Promise<unknown>): void }} context
+     */
+    async fetch(request, env, context) {
+      try {
+        return await respond(new Run(chat, mapping, env), request, context)
+      } catch (error) {
+        if (error instanceof Problem) return problemResponse(error.document, error.headers)
+        if (error instanceof ApiError) return problemResponse(error.problem)
+        if (!(error instanceof ConnectionError)) throw error
+        return problemResponse(new Problem('store-unavailable', 'The deployment did not respond.').document)
+      }
+    },
+
+    /**
+     * Takes roles back that no message reports: levels that were lost, accounts that were detached, erased members.
+     * @param {unknown} _
+     * @param {Env} env
+     */
+    async scheduled(_, env) {
+      const run = new Run(chat, mapping, env)
+      for (const user of await chat.holders(env, mapping)) await run.syncUser(user)
+    },
+  }
+}
+
+/**
+ * Throws an `Error` that names the first mistake of the roles.
+ * @param {ChatMapping} mapping
+ */
+export function checkRoles({ roles }) {
+  if (!Array.isArray(roles)) throw new Error('mapping.json: `roles` must be a list.')
+  for (const [index, rule] of roles.entries()) {
+    const fail = (/** @type {string} */ text) => new Error(`mapping.json: roles.${index}: ${text}`)
+    const unknown = Object.keys(rule).find((name) => !FIELDS.includes(name))
+    if (unknown) throw fail(`unknown field \`${unknown}\`.`)
+    if (typeof rule.role !== 'string') throw fail('`role` must be the id of a role, as text.')
+    const kinds = [rule.level, rule.place, rule.achievement].filter((kind) => kind !== undefined)
+    if (kinds.length !== 1) throw fail('one of `level`, `place` and `achievement` is required.')
+    if (rule.place !== undefined && !isIn(PLACES, rule.place))
+      throw fail(`\`place\` must be one of ${PLACES.join(', ')}.`)
+    if (rule.within !== undefined && ![1, 2, 3].includes(rule.within)) throw fail('`within` must be 1, 2 or 3.')
+  }
+}
+
+/**
+ * @param {Run} run
+ * @param {Request} request
+ * @param {{ waitUntil(promise: Promise<unknown>): void }} context
+ */
+async function respond(run, request, context) {
+  const { chat, env } = run
+  if (request.method !== 'POST') throw new Problem('method-not-allowed', 'Send requests with POST.', { allow: 'POST' })
+  const body = await readBody(request)
+  const isWebhook = new URL(request.url).pathname.endsWith('/webhook')
+  const { verify, secret: name } = isWebhook ? generic : chat
+  const secret = env[name]
+  if (typeof secret !== 'string' || secret === '') throw new Problem('misconfigured', `${name} is not set.`)
+  if (!(await verify({ headers: request.headers, body, secret, now: Date.now() }))) {
+    throw new Problem('unauthenticated', `The signature does not match ${name}, or it is too old.`)
+  }
+  if (isWebhook) {
+    await run.receive(parse(body))
+    return new Response(null, { status: 204 })
+  }
+  const command = chat.read(body)
+  if (command instanceof Response) return command
+  // The member sees the answer first.
+  if (command.name === 'rank') context.waitUntil(run.syncUser(command.user))
+  const { text, isPrivate = true } = await run.answer(command).catch((error) => {
+    if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error
+    return { text: 'The ranking is not available now. Try again later.', isPrivate: true }
+  })
+  return chat.reply(text, isPrivate)
+}
+
+/** The handling of one request, or of one run of cron. */
+class Run {
+  /** @type {Map<string, Promise<{ user: { id: string } }[]>>} */
+  #winners = new Map()
+
+  /**
+   * @param {Chat} chat
+   * @param {ChatMapping} mapping
+   * @param {Env} env
+   */
+  constructor(chat, mapping, env) {
+    this.chat = chat
+    this.mapping = mapping
+    this.env = env
+    this.client = connect(env)
+  }
+
+  /**
+   * Sets the roles of the members whom a message of the deployment is about.
+   * @param {Payload} message
+   */
+  async receive({ type, data }) {
+    if (!isObject(data)) return
+    if (type === 'period.closed') {
+      const kind = isObject(data.period) ? data.period.kind : undefined
+      if (!this.mapping.roles.some(({ place }) => place === kind)) return
+      for (const user of await this.chat.holders(this.env, this.mapping)) await this.syncUser(user)
+      for (const entry of Array.isArray(data.entries) ? data.entries : [])
+        await this.#syncMember(isObject(entry) && entry.user)
+    } else await this.#syncMember(data.user)
+  }
+
+  /** @param {Json | undefined} member the member of a message */
+  async #syncMember(member) {
+    if (!isObject(member) || typeof member.id !== 'string') return
+    const { accounts } = await this.client.getAccount({ user: member.id })
+    const prefix = `${this.chat.prefix}:`
+    for (const id of [member.id, ...accounts].map(String)) {
+      if (id.startsWith(prefix)) await this.syncUser(id.slice(prefix.length))
+    }
+  }
+
+  /**
+   * Gives a user of the chat the roles of the member, and takes all others of the mapping.
+   * @param {string} user
+   */
+  async syncUser(user) {
+    const roles = await this.chat.rolesOf(this.env, this.mapping, user)
+    if (!roles) return
+    const earned = await this.#earnedRoles(this.#idOf(user))
+    for (const role of new Set(this.mapping.roles.map(({ role }) => role))) {
+      const has = earned.includes(role)
+      if (has !== roles.includes(role)) await this.chat.setRole(this.env, this.mapping, user, role, has)
+    }
+  }
+
+  /** @param {string} user */
+  #idOf = (user) => `${this.chat.prefix}:${user}`
+
+  /**
+   * Returns the roles that a member has earned. A hidden member has none: a role would show that they are active.
+   * @param {string} user
+   */
+  async #earnedRoles(user) {
+    const { roles } = this.mapping
+    const [standing, { hidden }] = await Promise.all([
+      this.client.getStanding({ period: 'all', user }),
+      this.client.getModeration({ user }),
+    ])
+    if (hidden || standing.user.hidden) return []
+    const member = standing.account_of ?? user
+    const level = standing.user.level?.number ?? 0
+    const needsAchievements = roles.some(({ achievement }) => achievement !== undefined)
+    const { achievements } = needsAchievements ? await this.client.getAchievements({ user }) : { achievements: [] }
+    /** @type {(rule: RoleRule) => Promise<boolean>} */
+    const isEarned = async (rule) => {
+      if (rule.level !== undefined) return level >= rule.level
+      if (rule.place !== undefined) {
+        const first = (await this.#winnersOf(rule.place)).slice(0, rule.within ?? 1)
+        return first.some(({ user }) => user.id === member)
+      }
+      const steps = achievements.find(({ id }) => id === rule.achievement)?.steps ?? []
+      return steps.some(({ value, at }) => at != null && value >= (rule.step ?? 1))
+    }
+    const earned = []
+    for (const rule of roles) if (await isEarned(rule)) earned.push(rule.role)
+    return earned
+  }
+
+  /**
+   * Returns the first members of the last board of a period that ended.
+   * @param {string} place
+   */
+  #winnersOf(place) {
+    const period = isIn(PLACES, place) ? place : 'week'
+    const known = this.#winners.get(place)
+    if (known) return known
+    const winners = this.client.getWinners({ period, limit: 1 }).then(({ boards }) => boards[0]?.entries ?? [])
+    this.#winners.set(place, winners)
+    return winners
+  }
+
+  /**
+   * Answers a command.
+   * @param {Command} command
+   * @returns {Promise<{ text: string, isPrivate?: boolean }>}
+   */
+  async answer({ name, text, user }) {
+    const period = isIn(PERIODS, text) ? text : 'week'
+    const options = { signal: AbortSignal.timeout(ANSWER_TIMEOUT) }
+    if (name === 'rank') {
+      const { rank, score, total } = await this.client.getStanding({ period, user: this.#idOf(user) }, options)
+      const span = period === 'all' ? 'of all time' : `of this ${period}`
+      if (rank === null) return { text: `You have no points ${span}. If your account is not linked: /link` }
+      return { text: `You are number ${rank} of ${total} ${span}, with ${score} points.` }
+    }
+    if (name === 'top') {
+      const { entries } = await this.client.getBoard({ period, limit: TOP }, options)
+      const lines = entries.map(
+        ({ rank, score, user }) => `${rank}. ${this.chat.escape(user.name ?? user.id)}: ${score}`,
+      )
+      return { text: lines.join('\n') || 'No one has points yet.', isPrivate: false }
+    }
+    if (name === 'link') return { text: await this.#linkOf(user) }
+    return { text: 'There are /rank, /top and /link.' }
+  }
+
+  /**
+   * Returns the link to the page that makes a user of the chat an account of the member who opens it.
+   * @param {string} user
+   */
+  async #linkOf(user) {
+    const { JWT_SECRET: secret } = this.env
+    if (!this.mapping.link || typeof secret !== 'string') return 'Accounts cannot be linked here.'
+    const account = this.#idOf(user)
+    const token = await userToken({ secret, user: account, expiresIn: LINK_LIFETIME })
+    const page = new URL(this.mapping.link)
+    // No server and no log sees what is behind #.
+    page.hash = new URLSearchParams({ account, token }).toString()
+    return `Open this page within ${LINK_LIFETIME / 60} minutes, and show it to no one: ${page.href}`
+  }
+}
+
+/**
+ * @template {string} Value
+ * @param {readonly Value[]} values
+ * @param {string} text
+ * @returns {text is Value}
+ */
+const isIn = (values, text) => /** @type {readonly string[]} */ (values).includes(text)
+
+/**
+ * @param {Json | undefined} value
+ * @returns {value is Payload}
+ */
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)

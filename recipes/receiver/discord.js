@@ -1,0 +1,82 @@
+// Discord: interactions are signed with Ed25519 over the timestamp and the body. Roles belong to one server.
+
+/** @import { Chat, ChatMapping, Env } from './types.js' */
+
+import { Problem } from './problem.js'
+import { parse } from './receiver.js'
+import { bytesOfHex, concatenate } from './signature.js'
+
+const API = 'https://discord.com/api/v10'
+const PAGE = 1000 // members
+const PING = 1
+const COMMAND = 2
+const MESSAGE = 4
+const EPHEMERAL = 64
+
+/** @type {Chat} */
+export const discord = {
+  prefix: 'discord',
+  secret: 'DISCORD_PUBLIC_KEY',
+  async verify({ headers, body, secret }) {
+    const signature = bytesOfHex(headers.get('x-signature-ed25519') ?? '', 64)
+    const publicKey = bytesOfHex(secret, 32)
+    const timestamp = headers.get('x-signature-timestamp')
+    if (!signature || !publicKey || !timestamp) return false
+    const key = await crypto.subtle.importKey('raw', publicKey, { name: 'Ed25519' }, false, ['verify'])
+    return crypto.subtle.verify('Ed25519', key, signature, concatenate(new TextEncoder().encode(timestamp), body))
+  },
+  read(body) {
+    const interaction = /** @type {any} */ (parse(body))
+    if (interaction.type === PING) return Response.json({ type: PING })
+    const user = interaction.member?.user?.id ?? interaction.user?.id
+    if (interaction.type !== COMMAND || typeof user !== 'string') {
+      throw new Problem('invalid-request', 'The interaction is no command of a member.')
+    }
+    const text = interaction.data?.options?.find((/** @type {any} */ { name }) => name === 'period')?.value
+    return { name: String(interaction.data?.name), text: String(text ?? ''), user }
+  },
+  reply: (content, isPrivate) =>
+    Response.json({
+      type: MESSAGE,
+      data: { content, flags: isPrivate ? EPHEMERAL : 0, allowed_mentions: { parse: [] } },
+    }),
+  escape: (name) => name.replace(/[\\*_~`|<>#[\]()@-]/g, '\\$&'),
+  async rolesOf(env, { guild }, user) {
+    const member = await call(env, 'GET', `/guilds/${guild}/members/${user}`)
+    return member?.roles
+  },
+  async holders(env, { guild, roles }) {
+    const found = []
+    for (let after = '0', count = PAGE; count === PAGE; ) {
+      const members = (await call(env, 'GET', `/guilds/${guild}/members?limit=${PAGE}&after=${after}`)) ?? []
+      for (const member of members) {
+        after = member.user.id
+        if (roles.some(({ role }) => member.roles.includes(role))) found.push(after)
+      }
+      count = members.length
+    }
+    return found
+  },
+  async setRole(env, { guild }, user, role, has) {
+    await call(env, has ? 'PUT' : 'DELETE', `/guilds/${guild}/members/${user}/roles/${role}`)
+  },
+}
+
+/**
+ * Calls the API of Discord. Returns the decoded body, or `undefined` without one and for what does not exist.
+ * @param {Env} env
+ * @param {string} method
+ * @param {string} path
+ */
+async function call({ DISCORD_API = API, DISCORD_TOKEN }, method, path) {
+  const headers = {
+    authorization: `Bot ${DISCORD_TOKEN}`,
+    'user-agent': 'DiscordBot (https://github.com/activity-rank/activity-rank, 0.1.0)',
+  }
+  const response = await fetch(DISCORD_API + path, { method, headers })
+  if (response.status === 404 || response.status === 204) return undefined
+  if (response.ok) return /** @type {any} */ (await response.json())
+  throw new Problem('chat-unavailable', `Discord answered ${response.status} to ${method} ${path}.`, {
+    'retry-after': response.headers.get('retry-after') ?? '60',
+  })
+}

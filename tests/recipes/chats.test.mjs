@@ -1,0 +1,212 @@
+// The Workers that give roles in Discord and Slack, with a real deployment and a stand-in for the API of each.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+
+import { chatWorker } from '../../recipes/receiver/chat.js'
+import { discord } from '../../recipes/receiver/discord.js'
+import { slack } from '../../recipes/receiver/slack.js'
+import { Client, userToken } from '../../sdk/js/src/index.js'
+import { eventually } from '../sdk/eventually.mjs'
+import { startWrangler } from '../sdk/worker.mjs'
+import { JWT_SECRET, startApp } from '../server-sdk/support.mjs'
+import { CHATS } from './chats.mjs'
+import { KEY, ROOT, receiverConfig, SECRET, SIGN } from './support.mjs'
+
+const WEEK = 7 * 86_400_000 // ms
+const SOURCES = { discord, slack }
+const mappingOf = (name) => JSON.parse(readFileSync(join(ROOT, 'recipes', name, 'mapping.json'), 'utf8'))
+
+for (const [name, chat] of Object.entries(CHATS)) {
+  describe(name, () => {
+    const [user, holder, stranger] = chat.users
+    const account = `${name}:${user}`
+    const all = Object.values(chat.roles).toSorted()
+    let rank
+    let api
+    let worker
+    let client
+    let vars
+    before(async () => {
+      const settings = {
+        LEVELS: { Newcomer: 1, Regular: 20 },
+        ACHIEVEMENTS: { commenter: { name: 'Commenter', steps: [1, 10], count: 'comment' } },
+        MEMBER_ACCOUNTS: 'true',
+      }
+      rank = await startApp({ vars: settings, databases: true })
+      client = new Client({ url: rank.url, key: KEY })
+      api = await chat.start()
+      vars = {
+        ...chat.vars(api.url),
+        ACTIVITY_RANK_URL: rank.url,
+        ACTIVITY_RANK_KEY: KEY,
+        WEBHOOK_SECRET: SECRET,
+        JWT_SECRET,
+      }
+      const { triggers, ...config } = receiverConfig(name, vars)
+      worker = await startWrangler(config)
+      const at = new Date(Date.now() - WEEK).toISOString()
+      const publish = (user, target) => ({ user, action: 'publish', target, at })
+      await client.countActivity({ body: ['p1', 'p2', 'p3'].map((target) => publish('9', target)) })
+      await client.countActivity({ body: [{ user: '9', action: 'like', target: 'p9' }] })
+      await client.putProfile({ user: '9', body: { name: '@everyone *x*' } })
+      await client.awardAchievement({ user: '9', achievement: 'commenter', body: { step: 10, reason: 'By hand' } })
+      for (const id of chat.users) api.roles.set(id, new Set())
+    })
+    after(async () => {
+      await worker?.stop()
+      await api?.stop()
+      await rank?.stop()
+    })
+
+    const rolesOf = (id) => [...api.roles.get(id)].toSorted()
+
+    /** Sends a message of the deployment, and returns the status. */
+    async function message(type, data) {
+      const body = JSON.stringify({ type, timestamp: new Date().toISOString(), data })
+      const headers = { 'content-type': 'application/json', ...SIGN.generic(body) }
+      return (await fetch(`${worker.url}/webhook`, { method: 'POST', headers, body })).status
+    }
+
+    /** Sends a command, and returns whether the answer is private, and its text. */
+    async function command(command, text = '', id = user) {
+      const body = chat.command(command, id, text)
+      const response = await fetch(worker.url, { method: 'POST', headers: chat.signed(body), body })
+      assert.equal(response.status, 200)
+      return chat.textOf(await response.json())
+    }
+
+    it('forged command is refused', async () => {
+      const body = chat.command('top', user, '')
+      const headers = chat.signed(`${body} `)
+      const response = await fetch(worker.url, { method: 'POST', headers, body })
+      assert.deepEqual([response.status, (await response.json()).type], [401, '/problems/unauthenticated'])
+      const unsigned = await fetch(worker.url, { method: 'POST', body })
+      assert.equal(unsigned.status, 401)
+    })
+
+    it('forged message is refused', async () => {
+      const body = JSON.stringify({ type: 'level.reached', data: { user: { id: '9' } } })
+      const headers = { ...SIGN.generic(`${body} `), 'content-type': 'application/json' }
+      assert.equal((await fetch(`${worker.url}/webhook`, { method: 'POST', headers, body })).status, 401)
+    })
+
+    it('rank of an account without points names /link', async () => {
+      const text = 'You have no points of this week. If your account is not linked: /link'
+      assert.deepEqual(await command('rank'), [true, text])
+    })
+
+    it('link joins the account by the tokens of both', async () => {
+      const [isPrivate, text] = await command('link')
+      assert.equal(isPrivate, true)
+      const [, link] = text.match(/: (https:\S+)$/)
+      const { origin, pathname, hash } = new URL(link)
+      assert.equal(origin + pathname, 'https://www.example.com/link')
+      const query = new URLSearchParams(hash.slice(1))
+      assert.equal(query.get('account'), account)
+      const token = await userToken({ secret: JWT_SECRET, user: '9' })
+      const joined = new Client({ url: rank.url, key: token })
+      const body = { of: '9', token: /** @type {string} */ (query.get('token')) }
+      assert.equal((await joined.putAccount({ user: account, body })).account_of, '9')
+      assert.equal(await message('member.joined', { user: { id: '9' }, account: { id: account } }), 204)
+      assert.deepEqual(rolesOf(user), all)
+    })
+
+    it('message that arrives again changes nothing', async () => {
+      const count = api.calls.length
+      assert.equal(await message('level.reached', { user: { id: '9' }, level: { number: 2, name: 'Regular' } }), 204)
+      assert.equal(await message('achievement.earned', { user: { id: '9' } }), 204)
+      assert.deepEqual([rolesOf(user), api.calls.length], [all, count])
+    })
+
+    it('hidden member loses the roles until shown again', async () => {
+      for (const [type, hidden, expected] of [
+        ['moderation.hidden', true, []],
+        ['moderation.shown', false, all],
+      ]) {
+        const body = { hidden: hidden === true, frozen: false, reason: 'A test' }
+        await client.putModeration({ user: '9', body })
+        assert.equal(await message(type, { user: { id: '9' }, reason: 'A test' }), 204)
+        assert.deepEqual(rolesOf(user), expected)
+      }
+    })
+
+    it('end of a period takes the role of a place', async () => {
+      api.roles.get(holder).add(chat.roles.place)
+      const data = { period: { kind: 'week' }, entries: [{ rank: 1, score: 30, user: { id: '9' } }] }
+      assert.equal(await message('period.closed', data), 204)
+      assert.deepEqual([rolesOf(holder), rolesOf(user)], [[], all])
+      // A period of which no role depends.
+      api.fault = 500
+      assert.equal(await message('period.closed', { ...data, period: { kind: 'day' } }), 204)
+      api.fault = 0
+    })
+
+    it('refused change makes the message repeat', async () => {
+      api.roles.get(user).clear()
+      api.fault = 429
+      assert.equal(await message('level.reached', { user: { id: '9' } }), 503)
+      api.fault = 0
+      assert.equal(await message('level.reached', { user: { id: '9' } }), 204)
+      assert.deepEqual(rolesOf(user), all)
+    })
+
+    it('member who left the chat is no error', async () => {
+      const roles = api.roles.get(user)
+      if (name === 'discord') api.roles.delete(user)
+      assert.equal(await message('level.reached', { user: { id: '9' } }), 204)
+      api.roles.set(user, roles)
+    })
+
+    it('rank is private and sets the own roles', async () => {
+      api.roles.get(user).delete(chat.roles.level)
+      assert.deepEqual(await command('rank', 'all'), [true, 'You are number 1 of 1 of all time, with 32 points.'])
+      await eventually(() => rolesOf(user), all)
+    })
+
+    it('top escapes names', async () => {
+      assert.deepEqual(await command('top', 'week', stranger), [false, `1. ${chat.escaped}: 2`])
+      assert.deepEqual(await command('other', '', stranger), [true, 'There are /rank, /top and /link.'])
+    })
+
+    it('daily check takes lost roles back', async () => {
+      await client.deleteAccount({ user: account })
+      const source = /** @type {import('../../recipes/receiver/types.js').Chat} */ (SOURCES[name])
+      await chatWorker(source, mappingOf(name)).scheduled(undefined, vars)
+      assert.deepEqual(chat.users.map(rolesOf), [[], [], []])
+    })
+  })
+}
+
+it('ping of Discord is answered', async () => {
+  const body = new TextEncoder().encode('{"type":1}')
+  const response = discord.read(body)
+  assert.ok(response instanceof Response)
+  assert.deepEqual(await response.json(), { type: 1 })
+})
+
+it('command of Slack six minutes old is refused', async () => {
+  const text = CHATS.slack.command('top', 'U1', '')
+  const now = Date.now()
+  const verify = (time) => {
+    const headers = new Headers(CHATS.slack.signed(text, time))
+    const { SLACK_SIGNING_SECRET: secret } = CHATS.slack.vars('')
+    return slack.verify({ headers, body: new TextEncoder().encode(text), secret, now })
+  }
+  assert.deepEqual([await verify(now), await verify(now - 360_000), await verify(now + 360_000)], [true, false, false])
+})
+
+for (const [name, rule, message] of [
+  ['an unknown field', { role: '1', level: 2, points: 3 }, 'unknown field `points`.'],
+  ['a number for a role', { role: 1, level: 2 }, '`role` must be the id of a role, as text.'],
+  ['two reasons', { role: '1', level: 2, place: 'week' }, 'one of `level`, `place` and `achievement` is required.'],
+  ['an open period', { role: '1', place: 'all' }, '`place` must be one of day, week, month, year.'],
+  ['four places', { role: '1', place: 'week', within: 4 }, '`within` must be 1, 2 or 3.'],
+]) {
+  it(`role with ${name} is refused`, () => {
+    const mapping = /** @type {any} */ ({ roles: [rule] })
+    assert.throws(() => chatWorker(discord, mapping), { message: `mapping.json: roles.0: ${message}` })
+  })
+}
