@@ -225,18 +225,47 @@ it('generic event of the document counts', async (t) => {
   assert.deepEqual(JSON.parse(stdout), JSON.parse(expected))
 })
 
-it('page with giscus shows the board', async (t) => {
-  const app = await startApp()
-  t.after(() => app.stop())
-  await app.count([{ user: 'ada', action: 'comment', target: 'comment-1' }])
-  const [html] = blocksOf('recipes/giscus/README.md', 'html')
-  const url = app.serveHtml('/posts/1', replace(html, { 'https://activity-rank.example.com': app.url }))
-  const page = await app.visit(t, url, {
-    before: (page) => page.route('https://giscus.app/**', (route) => route.abort()),
+const DEPLOYMENT = 'https://activity-rank.example.com'
+const NONCE = 'Q29udGVudA'
+
+for (const recipe of ['giscus', 'discourse', 'ghost', 'github', 'generic']) {
+  it(`page of ${recipe} shows the board`, async (t) => {
+    const app = await startApp()
+    t.after(() => app.stop())
+    await app.count([{ user: 'ada', action: 'comment', target: 'comment-1' }])
+    const html = replace(blocksOf(`recipes/${recipe}/README.md`, 'html').join(''), { [DEPLOYMENT]: app.url })
+    const url = app.serveHtml('/posts/1', html)
+    const page = await app.visit(t, url, {
+      before: (page) => page.route('https://giscus.app/**', (route) => route.abort()),
+    })
+    await eventually(() => names(page), ['ada'])
+    assert.deepEqual(page.errors, [])
   })
-  await eventually(() => names(page), ['ada'])
-  assert.deepEqual(page.errors, [])
-})
+}
+
+/** Discourse 3.3 gives scripts of themes a nonce; before, it allowed addresses. */
+for (const { version, policy } of [
+  { version: '3.3', policy: () => `script-src 'nonce-${NONCE}' 'strict-dynamic'` },
+  { version: '3.2', policy: (deployment) => `script-src 'self' ${deployment}` },
+]) {
+  it(`policy of Discourse ${version} allows the board`, async (t) => {
+    const app = await startApp()
+    t.after(() => app.stop())
+    await app.count([{ user: 'ada', action: 'comment', target: 'comment-1' }])
+    const html = replace(blocksOf('recipes/discourse/README.md', 'html').join(''), { [DEPLOYMENT]: app.url })
+    const themed = version === '3.3' ? html.replace('<script ', `<script nonce="${NONCE}" `) : html
+    const [, setting] = blocksOf('recipes/discourse/README.md', 'yaml')[0].match(/default: "script-src: (.*)"/)
+    assert.equal(setting, DEPLOYMENT)
+    const url = app.serve('/', (_, response) => {
+      const csp = `${policy(app.url)}; base-uri 'self'; object-src 'none'; worker-src 'self'`
+      response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': csp })
+      response.end(`<!doctype html><html lang="en"><link rel="icon" href="data:,">${themed}`)
+    })
+    const page = await app.visit(t, url)
+    await eventually(() => names(page), ['ada'])
+    assert.deepEqual(page.errors, [])
+  })
+}
 
 for (const recipe of ['discord', 'slack']) {
   it(`page of ${recipe} links an account`, async (t) => {
