@@ -12,6 +12,7 @@ const PING = 1
 const COMMAND = 2
 const MESSAGE = 4
 const EPHEMERAL = 64
+const UNKNOWN_MEMBER = 10007
 
 /** @type {Chat} */
 export const discord = {
@@ -63,7 +64,7 @@ export const discord = {
 }
 
 /**
- * Calls the API of Discord. Returns the decoded body, or `undefined` without one and for what does not exist.
+ * Calls the API of Discord. Returns the decoded body, or `undefined` without one and for a user who is not on the server.
  * @param {Env} env
  * @param {string} method
  * @param {string} path
@@ -74,8 +75,10 @@ async function call({ DISCORD_API = API, DISCORD_TOKEN }, method, path) {
     'user-agent': 'DiscordBot (https://github.com/activity-rank/activity-rank, 0.1.0)',
   }
   const response = await fetch(DISCORD_API + path, { method, headers })
-  if (response.status === 404 || response.status === 204) return undefined
-  if (response.ok) return /** @type {any} */ (await response.json())
+  if (response.status === 204) return undefined
+  const body = /** @type {any} */ (await response.json().catch(() => undefined))
+  if (response.ok) return body
+  if (body?.code === UNKNOWN_MEMBER) return undefined
   throw new Problem('chat-unavailable', `Discord answered ${response.status} to ${method} ${path}.`, {
     'retry-after': response.headers.get('retry-after') ?? '60',
   })

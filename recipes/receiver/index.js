@@ -14,5 +14,7 @@ export { chatWorker } from './chat.js'
 export { receiver } from './receiver.js'
 export { concatenate, isHexSignature, isHmac } from './signature.js'
 
+/** @typedef {import('./types.js').Chat} Chat */
+/** @typedef {import('./types.js').ChatMapping} ChatMapping */
 /** @typedef {import('./types.js').Mapping} Mapping */
 /** @typedef {import('./types.js').Source} Source */

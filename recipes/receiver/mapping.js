@@ -111,7 +111,8 @@ function addChanges(changes, rule, mapping, payload, event) {
   if (rule.member) {
     const user = required('user')
     const change = /** @type {import('./types.js').MemberChange['change']} */ (rule.member)
-    changes.members.push({ user: own(user) ?? user, change, event })
+    // A member of the site outlives an account of the source.
+    if (own(user) === user) changes.members.push({ user, change, event })
     return
   }
   const action = String(rule.action)

@@ -198,6 +198,16 @@ it('command of Slack six minutes old is refused', async () => {
   assert.deepEqual([await verify(now), await verify(now - 360_000), await verify(now + 360_000)], [true, false, false])
 })
 
+it('unknown server of Discord is an error', async (t) => {
+  const api = await CHATS.discord.start()
+  t.after(() => api.stop())
+  const env = { ...CHATS.discord.vars(api.url), ACTIVITY_RANK_URL: 'http://127.0.0.1:1', ACTIVITY_RANK_KEY: KEY }
+  const mapping = { ...mappingOf('discord'), guild: '1' }
+  await assert.rejects(chatWorker(discord, mapping).scheduled(undefined, env), {
+    message: 'Discord answered 404 to GET /guilds/1/members?limit=1000&after=0.',
+  })
+})
+
 for (const [name, rule, message] of [
   ['an unknown field', { role: '1', level: 2, points: 3 }, 'unknown field `points`.'],
   ['a number for a role', { role: 1, level: 2 }, '`role` must be the id of a role, as text.'],

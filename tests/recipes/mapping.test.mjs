@@ -109,10 +109,11 @@ it('undo for all needs no user', () => {
   assert.equal(apply({ ...rule, source_gone: true }, { id: 1 }).undos[0].source_gone, true)
 })
 
-it('member of the mapping is the one that changes', () => {
+it('listed user is not erased with the account', () => {
   const mapping = { users: { 'forum:1': '42' }, events: { gone: { member: 'erase', user: 'forum:{id}' } } }
-  const { activities, members } = changesOf(mapping, 'gone', { id: 1 })
-  assert.deepEqual([activities, members], [[], [{ user: '42', change: 'erase', event: 'gone' }]])
+  assert.deepEqual(changesOf(mapping, 'gone', { id: 1 }).members, [])
+  const { activities, members } = changesOf(mapping, 'gone', { id: 2 })
+  assert.deepEqual([activities, members], [[], [{ user: 'forum:2', change: 'erase', event: 'gone' }]])
   assert.throws(() => changesOf(mapping, 'gone', {}), /has no `forum:\{id\}`/)
 })
 
