@@ -7,6 +7,7 @@ mod rebuild;
 mod recount;
 mod rules;
 mod store;
+mod sync;
 mod token;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -22,6 +23,7 @@ pub use rebuild::{RebuildArgs, ReplayArgs, VerifyArgs};
 pub use recount::RecountArgs;
 pub use rules::{ChangeArgs, PreviewArgs, PublishArgs, ReasonArgs, RulesArgs, RulesCommand};
 pub use store::{OptionalStoreArgs, StoreArgs};
+pub use sync::{CsvArgs, SourceArgs, SyncArgs, SyncOptions};
 pub use token::TokenArgs;
 
 /// Import activity into an activity-rank service, print its boards, and rebuild its data
@@ -40,7 +42,7 @@ pub struct Cli {
 const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Import and check",
-        &["import", "profiles", "targets", "doctor"],
+        &["import", "profiles", "targets", "sync", "doctor"],
     ),
     (
         "Boards and members",
@@ -100,6 +102,8 @@ pub enum Command {
     Profiles(ProfilesArgs),
     /// Import the register of targets: JSON lines, a JSON array or CSV
     Targets(TargetsArgs),
+    /// Bring the history of a community from its software, and stay in step with it
+    Sync(SyncArgs),
     /// Print the top of a board
     Top(TopArgs),
     /// Print one user's score and rank
@@ -472,7 +476,8 @@ Exit codes:
   0  success
   1  some lines were refused, store and journal differ, or the doctor found an error
   2  invalid arguments, or a file or prefix that cannot be used
-  3  the service or the store is unreachable or refused the request";
+  3  the service or the store is unreachable or refused the request
+  4  the source of a sync and the boards differ";
 
 const IMPORT_EXAMPLES: &str = "\
 Every activity counts exactly once, so an interrupted import can be run again. All lines are checked

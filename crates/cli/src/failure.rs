@@ -13,6 +13,8 @@ use crate::request_error::RequestError;
 pub const LINES_REFUSED: u8 = 1;
 /// Exit code: store and journal differ.
 pub const DIFFERENT: u8 = 1;
+/// Exit code: the source of a sync and the boards differ.
+pub const DIFFERENT_SOURCE: u8 = 4;
 /// Exit code: the doctor found an error.
 pub const UNHEALTHY: u8 = 1;
 /// Exit code: invalid arguments, or a file that cannot be used.
@@ -56,6 +58,9 @@ pub enum Failure {
     /// Lines of the file are invalid, and none was sent.
     #[error("nothing was sent, because {} invalid: correct the file, or add --skip-invalid to send the other lines", invalid(*.0))]
     InvalidLines(u64),
+    /// Rows of a source are invalid, and nothing was sent.
+    #[error("nothing was sent, because {} invalid: correct the source, or add --skip-invalid to send the other rows", invalid_rows(*.0))]
+    InvalidRows(u64),
     /// The store gave no usable response.
     #[error("{0}")]
     Store(String),
@@ -82,6 +87,12 @@ fn invalid(lines: u64) -> String {
     format!("{} {verb}", count(lines, "line"))
 }
 
+/// `1 row is`, `3 rows are`.
+fn invalid_rows(rows: u64) -> String {
+    let verb = if rows == 1 { "is" } else { "are" };
+    format!("{} {verb}", count(rows, "row"))
+}
+
 impl Failure {
     /// Returns the exit code.
     #[must_use]
@@ -90,7 +101,7 @@ impl Failure {
             Self::Usage(_) | Self::File { .. } | Self::Line { .. } | Self::Output(_) => {
                 ExitCode::from(INVALID_INPUT)
             }
-            Self::InvalidLines(_) => ExitCode::from(LINES_REFUSED),
+            Self::InvalidLines(_) | Self::InvalidRows(_) => ExitCode::from(LINES_REFUSED),
             Self::Service(_) | Self::Store(_) | Self::Data(_) => ExitCode::from(UNAVAILABLE),
             // The shell convention for a process ended by SIGINT: 128 + 2.
             Self::Interrupted => ExitCode::from(130),

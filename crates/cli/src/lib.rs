@@ -6,6 +6,7 @@
 //!
 //! - [`args`] declares the commands, their options and help texts.
 //! - [`import`], [`profiles`] and [`targets`] upload files of JSON lines.
+//! - [`sync`] brings the history of a community from its software, compares it with the boards and mends differences.
 //! - [`upload`] is the pipeline behind them: it checks, batches, sends and summarises lines.
 //! - [`top`], [`standing`], [`me`] and [`friends`] print boards.
 //! - [`why`] prints what gave a user points.
@@ -33,6 +34,7 @@ pub mod args;
 
 pub mod import;
 pub mod profiles;
+pub mod sync;
 pub mod targets;
 pub mod upload;
 
@@ -82,6 +84,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Import(args) => import::run(service, args).await,
         Command::Profiles(args) => profiles::run(service, args).await,
         Command::Targets(args) => targets::run(service, args).await,
+        Command::Sync(args) => sync::run(service, args).await,
         Command::Top(args) => top::run(service, args).await,
         Command::Standing(args) => standing::run(service, args).await,
         Command::Me(args) => me::run(service, args).await,

@@ -67,6 +67,58 @@ impl Columns {
     }
 }
 
+/// How cells are separated and quoted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// By commas, with quotes.
+    Csv,
+    /// By tabs, with `\t`, `\n` and `\\` in cells and `NULL` or `\N` for no value, as `mariadb --batch` prints them.
+    Tsv,
+}
+
+impl Dialect {
+    /// Returns the dialect of a first row.
+    #[must_use]
+    pub fn of(header: &[u8]) -> Self {
+        match header.contains(&b'\t') {
+            true => Self::Tsv,
+            false => Self::Csv,
+        }
+    }
+
+    /// Returns the text of a cell; empty for no value.
+    fn cell(self, text: &str) -> String {
+        match (self, text) {
+            (Self::Csv, text) => text.to_owned(),
+            (Self::Tsv, "NULL" | "\\N") => String::new(),
+            (Self::Tsv, text) => unescape(text),
+        }
+    }
+}
+
+/// Returns a text without the escapes of tab-separated values.
+#[must_use]
+pub fn unescape(text: &str) -> String {
+    let (mut plain, mut chars) = (String::with_capacity(text.len()), text.chars());
+    while let Some(c) = chars.next() {
+        plain.push(match c {
+            '\\' => match chars.next() {
+                Some('t') => '\t',
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('b') => '\u{8}',
+                Some('f') => '\u{c}',
+                Some('v') => '\u{b}',
+                Some('0') => '\0',
+                Some(other) => other,
+                None => '\\',
+            },
+            c => c,
+        });
+    }
+    plain
+}
+
 /// Returns the first name that occurs twice.
 fn repeated<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
     let mut seen = BTreeSet::new();
@@ -81,6 +133,7 @@ fn repeated<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
 /// Returns an error if the input cannot be read, or if a column that is read is missing or occurs twice.
 pub fn read(
     input: impl Read,
+    dialect: Dialect,
     columns: &Columns,
     mut each: impl FnMut(Row) -> bool,
 ) -> io::Result<()> {
@@ -88,6 +141,11 @@ pub fn read(
     let mut reader = ReaderBuilder::new()
         .flexible(true)
         .terminator(Terminator::Any(b'\n'))
+        .quoting(dialect == Dialect::Csv)
+        .delimiter(match dialect {
+            Dialect::Csv => b',',
+            Dialect::Tsv => b'\t',
+        })
         .from_reader(input);
     let names: Vec<String> = reader
         .byte_headers()?
@@ -103,7 +161,7 @@ pub fn read(
         let row = Row {
             number: record.position().map_or(0, Position::line),
             bytes: end - start,
-            json: json(&fields, &record),
+            json: json(&fields, &record, dialect),
         };
         start = end;
         // A line with nothing but "\r" is blank.
@@ -125,7 +183,7 @@ fn field_name(index: usize, name: &[u8]) -> String {
 }
 
 /// Returns a row as a JSON object; as it is if a cell is not UTF-8, which is then refused.
-fn json(names: &[Option<String>], record: &ByteRecord) -> Vec<u8> {
+fn json(names: &[Option<String>], record: &ByteRecord, dialect: Dialect) -> Vec<u8> {
     let mut fields = Map::new();
     for (index, cell) in record.iter().enumerate() {
         let Ok(text) = std::str::from_utf8(cell) else {
@@ -135,10 +193,11 @@ fn json(names: &[Option<String>], record: &ByteRecord) -> Vec<u8> {
             true => text.strip_suffix('\r').unwrap_or(text),
             false => text,
         };
+        let text = dialect.cell(text);
         let name = names.get(index).cloned();
         let name = name.unwrap_or_else(|| Some(field_name(index, b"")));
         if let Some(name) = name.filter(|_| !text.is_empty()) {
-            let value = value(&name, text);
+            let value = value(&name, &text);
             fields.insert(name, value);
         }
     }
@@ -171,7 +230,7 @@ mod tests {
 
     fn lines(csv: &[u8]) -> io::Result<Vec<(u64, u64, String)>> {
         let mut lines = Vec::new();
-        read(csv, &Columns::default(), |row| {
+        read(csv, Dialect::Csv, &Columns::default(), |row| {
             let text = String::from_utf8_lossy(&row.json).into_owned();
             lines.push((row.number, row.bytes, text));
             true
@@ -204,7 +263,7 @@ mod tests {
             Columns::parse("user=member, action=type,target=post,undo=taken back,groups=teams")?;
         let csv = "id,member,type,post,taken back,teams\n1,42,like,p,true,eu;us\n2,43,like,q,,\n";
         let mut found = Vec::new();
-        read(csv.as_bytes(), &columns, |row| {
+        read(csv.as_bytes(), Dialect::Csv, &columns, |row| {
             found.push(String::from_utf8_lossy(&row.json).into_owned());
             true
         })?;
@@ -213,8 +272,8 @@ mod tests {
             r#"{"action":"like","target":"q","user":"43"}"#,
         ];
         assert_eq!(found, expected);
-        let missing =
-            read(&b"id,post\n"[..], &columns, |_| true).map_err(|error| error.to_string());
+        let missing = read(&b"id,post\n"[..], Dialect::Csv, &columns, |_| true)
+            .map_err(|error| error.to_string());
         assert_eq!(
             missing,
             Err("the first row has no column 'member'".to_owned())
@@ -235,7 +294,7 @@ mod tests {
     #[test]
     fn repeated_column_is_refused() -> Result<(), Box<dyn std::error::Error>> {
         let error = |columns: &Columns, csv: &str| {
-            let read = read(csv.as_bytes(), columns, |_| true);
+            let read = read(csv.as_bytes(), Dialect::Csv, columns, |_| true);
             read.map_err(|error| error.to_string())
         };
         let csv = "id,kind,post, id\n55501,like,a,99901\n";

@@ -131,7 +131,8 @@ impl ItemCheck {
 }
 
 /// Returns the rules in a response of `/healthz`, of any status.
-fn rules(health: &[u8]) -> Option<Rules> {
+#[must_use]
+pub fn rules(health: &[u8]) -> Option<Rules> {
     let Health { configured } = serde_json::from_slice(health).ok()?;
     let layout = Layout {
         order_bits: configured.order_bits,

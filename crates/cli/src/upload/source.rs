@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use crate::failure::Failure;
-use crate::upload::csv::Columns;
+use crate::upload::csv::{Columns, Dialect};
 use crate::upload::{array, csv};
 
 /// Maximum length of a line, in bytes. A longer line does not fit into a request, so its text is not
@@ -81,6 +81,16 @@ impl Source {
         }
     }
 
+    /// Reads lines that this program has written to a file.
+    #[must_use]
+    pub fn from_file(name: &str, file: File) -> Self {
+        Self {
+            name: name.to_owned(),
+            input: Input::Regular(file),
+            layout: Layout::default(),
+        }
+    }
+
     /// Reads rows of CSV in the place of JSON.
     #[must_use]
     pub fn with_csv(self, columns: Columns) -> Self {
@@ -149,7 +159,7 @@ impl Layout {
         mut each: impl FnMut(RawLine) -> bool,
     ) -> io::Result<()> {
         match self {
-            Self::Csv(columns) => csv::read(input, columns, |row| {
+            Self::Csv(columns) => csv::read(input, Dialect::Csv, columns, |row| {
                 each(RawLine {
                     number: row.number,
                     bytes: row.bytes,

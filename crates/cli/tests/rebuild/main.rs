@@ -38,6 +38,7 @@ mod run;
 mod shards;
 
 mod stored;
+mod sync;
 mod verify;
 
 /// The result of a test.

@@ -1,0 +1,336 @@
+//! Facts: what stands in the source now. Every adapter fills them, and everything else of `sync` reads them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use activity_rank_core::calendar::Instant;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::Options;
+
+/// The longest name of a user and title of a target, in characters, as the API allows.
+const NAME_LENGTH: usize = 80;
+const TITLE_LENGTH: usize = 200;
+
+/// An action whose target the API registers with the user as its author.
+pub const PUBLISH: &str = "publish";
+
+/// What the source has.
+#[derive(Debug, Default)]
+pub struct Facts {
+    /// Prefix of the ids of the source.
+    pub id_prefix: String,
+    /// What a place of the source is, such as `line`.
+    pub unit: &'static str,
+    /// Activities.
+    pub activities: BTreeMap<Key, Fact>,
+    /// Public profiles by user. Members that `--users` names keep the profile that their site has set.
+    pub profiles: BTreeMap<String, Profile>,
+    /// Targets by id.
+    pub targets: BTreeMap<String, Target>,
+    /// Rows that cannot be sent.
+    pub faults: Vec<Fault>,
+    /// Rows that say what another one has said.
+    pub repeated: u64,
+    /// Types without an action, with the number of their rows.
+    pub left_out: BTreeMap<String, u64>,
+    actions: BTreeMap<String, Option<String>>,
+    users: HashMap<String, String>,
+}
+
+/// What identifies an activity.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    pub user: String,
+    pub action: String,
+    pub target: String,
+    /// The instant of an activity that counts once a day: the same one may happen on another day.
+    pub daily: Option<i64>,
+}
+
+/// An activity of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// When it happened, if the source knows.
+    pub at: Option<Instant>,
+    /// The target that receives, if it is another one.
+    pub on: Option<String>,
+    /// The groups on whose boards it counts too.
+    pub groups: Vec<String>,
+    /// Whether the public cannot see it: it is not sent, and what has counted stays.
+    pub is_private: bool,
+    /// Place in the source.
+    pub place: u64,
+}
+
+/// A public profile. Each field is optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    pub name: Option<String>,
+    pub avatar: Option<String>,
+    pub url: Option<String>,
+}
+
+/// A target. Each field is optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    pub title: Option<String>,
+    pub url: Option<String>,
+    pub image: Option<String>,
+    pub author: Option<String>,
+}
+
+/// A row that cannot be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub place: u64,
+    pub detail: String,
+}
+
+/// An activity as an adapter reads it, with ids of the source.
+#[derive(Clone, Debug, Default)]
+pub struct Row<'a> {
+    /// The type, which `--map` maps to an action.
+    pub kind: &'a str,
+    /// The user.
+    pub user: &'a str,
+    /// The target.
+    pub target: &'a str,
+    /// When it happened.
+    pub at: Option<Instant>,
+    /// The target that receives, if it is another one.
+    pub on: Option<&'a str>,
+    /// The author of the target that receives.
+    pub author: Option<&'a str>,
+    /// The groups.
+    pub groups: Vec<String>,
+    /// Whether the public cannot see it.
+    pub is_private: bool,
+    /// Place in the source.
+    pub place: u64,
+}
+
+/// The file of `--users`: an object of ids, or a `mapping.json` with `users`.
+#[derive(Debug, Default, Deserialize)]
+pub struct Mapping {
+    /// Ids of members by ids of the source.
+    #[serde(default)]
+    pub users: HashMap<String, String>,
+    /// Address of the software.
+    #[serde(default)]
+    pub site: Option<String>,
+    /// The categories that count; all if it is empty.
+    #[serde(default)]
+    pub categories: Vec<i64>,
+    /// Whether private content counts too.
+    #[serde(default)]
+    pub private: bool,
+}
+
+impl Facts {
+    /// Creates facts without content, with the actions of the types of a source.
+    pub fn new(options: &Options, types: &[(&str, &str)], unit: &'static str) -> Self {
+        let mut actions: BTreeMap<String, Option<String>> = types
+            .iter()
+            .map(|(kind, action)| ((*kind).to_owned(), Some((*action).to_owned())))
+            .collect();
+        actions.extend(options.map.iter().cloned());
+        Self {
+            id_prefix: options.id_prefix.clone(),
+            unit,
+            actions,
+            users: options.mapping.users.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the actions that the source has, after `--map`.
+    pub fn actions(&self) -> impl Iterator<Item = &str> {
+        let mapped = self.actions.values().flatten().map(String::as_str);
+        mapped.chain(self.activities.keys().map(|key| key.action.as_str()))
+    }
+
+    /// Returns the id of a target or a user of the source, before `--users`.
+    fn id(&self, id: &str) -> String {
+        format!("{}{id}", self.id_prefix)
+    }
+
+    /// Returns the id of the member who a user of the source is.
+    fn member(&self, user: &str) -> String {
+        let id = self.id(user);
+        self.users.get(&id).cloned().unwrap_or(id)
+    }
+
+    /// Adds an activity. `is_daily` says whether an action counts once a day.
+    pub fn activity(&mut self, row: Row<'_>, is_daily: impl Fn(&str) -> bool) {
+        let action = match self.actions.get(row.kind) {
+            Some(Some(action)) => action.clone(),
+            Some(None) => {
+                *self.left_out.entry(row.kind.to_owned()).or_default() += 1;
+                return;
+            }
+            None => row.kind.to_owned(),
+        };
+        let (user, target) = (self.member(row.user), self.id(row.target));
+        let on = row.on.map(|on| self.id(on)).filter(|on| *on != target);
+        let receiver = on.clone().unwrap_or_else(|| target.clone());
+        if !row.is_private {
+            if let Some(author) = row.author {
+                self.author(&receiver, self.member(author), row.place);
+            }
+            if action == PUBLISH {
+                self.author(&target, user.clone(), row.place);
+            }
+        }
+        let daily = is_daily(&action).then_some(row.at.map_or(0, |at| at.0));
+        let key = Key {
+            user,
+            action,
+            target,
+            daily,
+        };
+        let fact = Fact {
+            at: row.at,
+            on,
+            groups: row.groups,
+            is_private: row.is_private,
+            place: row.place,
+        };
+        match self.activities.get(&key) {
+            None => {
+                self.activities.insert(key, fact);
+            }
+            Some(known) if (known.at, &known.on) == (fact.at, &fact.on) => self.repeated += 1,
+            Some(known) => {
+                let (unit, first) = (self.unit, known.place);
+                let Key {
+                    user,
+                    action,
+                    target,
+                    ..
+                } = &key;
+                let what = format!(
+                    "{user} {action} {target} is also in {unit} {first}, with another instant or receiver"
+                );
+                self.fault(row.place, what);
+            }
+        }
+    }
+
+    fn author(&mut self, target: &str, author: String, place: u64) {
+        let known = self.targets.entry(target.to_owned()).or_default();
+        match &known.author {
+            None => known.author = Some(author),
+            Some(known) if *known == author => {}
+            Some(known) => {
+                let what = format!("the author of {target} is {author} here, and {known} before");
+                self.fault(place, what);
+            }
+        }
+    }
+
+    /// Adds the profile of a user, unless `--users` names the member. What the API does not accept is left out.
+    pub fn profile(&mut self, user: &str, profile: Profile) {
+        let id = self.id(user);
+        if self.users.contains_key(&id) {
+            return;
+        }
+        let known = self.profiles.entry(id).or_default();
+        let name = profile.name.and_then(|name| text(&name, NAME_LENGTH));
+        known.name = name.or(known.name.take());
+        known.avatar = profile.avatar.and_then(link).or(known.avatar.take());
+        known.url = profile.url.and_then(link).or(known.url.take());
+    }
+
+    /// Adds a target. What the API does not accept is left out.
+    pub fn target(&mut self, target: &str, found: Target, place: u64) {
+        let id = self.id(target);
+        if let Some(author) = &found.author {
+            self.author(&id, self.member(author), place);
+        }
+        let known = self.targets.entry(id).or_default();
+        let title = found.title.and_then(|title| text(&title, TITLE_LENGTH));
+        known.title = title.or(known.title.take());
+        known.url = found.url.and_then(link).or(known.url.take());
+        known.image = found.image.and_then(link).or(known.image.take());
+    }
+
+    /// Notes a row that cannot be sent.
+    pub fn fault(&mut self, place: u64, detail: String) {
+        self.faults.push(Fault { place, detail });
+    }
+}
+
+impl Key {
+    /// Returns the activity as the API accepts it, with an instant.
+    pub fn json(&self, fact: &Fact, at: Option<Instant>) -> Value {
+        let mut activity = json!({"user": self.user, "action": self.action, "target": self.target});
+        if let Value::Object(fields) = &mut activity {
+            if let Some(at) = at {
+                fields.insert("at".to_owned(), at.to_string().into());
+            }
+            if let Some(on) = &fact.on {
+                fields.insert("on".to_owned(), on.as_str().into());
+            }
+            if !fact.groups.is_empty() {
+                fields.insert("groups".to_owned(), fact.groups.clone().into());
+            }
+        }
+        activity
+    }
+}
+
+impl Profile {
+    /// Returns the profile of a user as the API accepts it.
+    pub fn json(&self, user: &str) -> Map<String, Value> {
+        let fields = [
+            ("name", &self.name),
+            ("avatar", &self.avatar),
+            ("url", &self.url),
+        ];
+        object(user, &fields)
+    }
+
+    /// Returns whether the source says anything about the user.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Target {
+    /// Returns the target as the API accepts it.
+    pub fn json(&self, id: &str) -> Map<String, Value> {
+        let fields = [
+            ("title", &self.title),
+            ("url", &self.url),
+            ("image", &self.image),
+            ("author", &self.author),
+        ];
+        object(id, &fields)
+    }
+}
+
+fn object(id: &str, fields: &[(&str, &Option<String>)]) -> Map<String, Value> {
+    let known = fields.iter().filter_map(|(name, value)| {
+        let value = value.as_deref()?;
+        Some(((*name).to_owned(), value.into()))
+    });
+    let id = ("id".to_owned(), id.into());
+    [id].into_iter().chain(known).collect()
+}
+
+/// Returns a text in one line of at most `length` characters, without what the API refuses; `None` if nothing is left.
+fn text(text: &str, length: usize) -> Option<String> {
+    let is_refused = |c: &char| {
+        c.is_control()
+            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let clean: String = text.chars().filter(|c| !is_refused(c)).collect();
+    let cut: String = clean.trim().chars().take(length).collect();
+    Some(cut.trim_end().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Returns a link if the API accepts links of its scheme.
+fn link(link: String) -> Option<String> {
+    link.starts_with("https://").then_some(link)
+}

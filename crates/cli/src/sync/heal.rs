@@ -1,0 +1,170 @@
+//! Mends differences by counting and undoing.
+//!
+//! An undo has the instant of the record's last change, so it is stale if the record changes meanwhile. A count has the
+//! instant of the source, or that of a later change of the record. Undos precede counts. A target has one author, so a
+//! target with another one is deleted in between, after its author has lost what the undos take back, and registered again.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+use activity_rank_core::calendar::Instant;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::Session;
+use super::board::Board;
+use super::compare::{Comparison, Difference};
+use super::facts::Key;
+use crate::failure::Failure;
+use crate::import::ACTIVITY;
+use crate::request_error::RequestError;
+use crate::retry::with_backoff;
+use crate::upload::summary::Summary;
+
+/// Receivers follow an undo within a second while the service runs, and otherwise by cron within a minute.
+const RECEIPTS: Duration = Duration::from_secs(75);
+const POLL: Duration = Duration::from_millis(500);
+
+/// What a run of `--heal` sends.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// Undos, as the API accepts them.
+    pub undos: Vec<Value>,
+    /// Targets that are deleted and registered again.
+    pub deletions: Vec<String>,
+    /// Activities and the instants with which they are sent.
+    pub counts: Vec<(Key, Option<Instant>)>,
+    /// Receipts to wait for before the deletions, by target, action and instant of the record.
+    receipts: HashMap<(String, String, i64), usize>,
+}
+
+impl Plan {
+    /// Creates the plan that mends the differences.
+    pub fn new(comparison: &Comparison, session: &Session<'_>, board: &Board) -> Self {
+        let mut plan = Self::default();
+        for difference in &comparison.differences {
+            match difference {
+                Difference::Missing { key, changed } => plan.count(session, key, *changed),
+                Difference::Excess {
+                    key,
+                    changed,
+                    is_gone,
+                } => {
+                    plan.undo(key, &key.user, *changed, *is_gone);
+                    plan.expect_receipt(key, &key.user, board);
+                }
+                Difference::Receiver {
+                    key,
+                    stored,
+                    changed,
+                } => {
+                    plan.undo(key, stored, *changed, false);
+                    plan.expect_receipt(key, stored, board);
+                    plan.count(session, key, Some(*changed));
+                }
+                Difference::Author {
+                    target,
+                    found: Some(_),
+                    ..
+                } => plan.deletions.push(target.clone()),
+                Difference::Author { found: None, .. } => {}
+            }
+        }
+        let deleted: BTreeSet<&String> = plan.deletions.iter().collect();
+        plan.receipts
+            .retain(|(target, _, _), _| deleted.contains(target));
+        plan
+    }
+
+    fn undo(&mut self, key: &Key, user: &str, changed: i64, is_gone: bool) {
+        let at = Instant(changed).to_string();
+        let (action, target) = (&key.action, &key.target);
+        let mut undo =
+            json!({"user": user, "action": action, "target": target, "undo": true, "at": at});
+        if let (true, Value::Object(fields)) = (is_gone, &mut undo) {
+            fields.insert("source_gone".to_owned(), true.into());
+        }
+        self.undos.push(undo);
+    }
+
+    fn expect_receipt(&mut self, key: &Key, user: &str, board: &Board) {
+        let record = (user.to_owned(), key.action.clone(), key.target.clone());
+        let active = board.records.get(&record);
+        let active = active.and_then(|record| record.active.as_ref());
+        if let Some(active) = active
+            && let Some(receiver) = &active.receiver
+        {
+            let target = receiver.on.as_ref().unwrap_or(&key.target).clone();
+            let receipt = (target, key.action.clone(), active.at);
+            *self.receipts.entry(receipt).or_default() += 1;
+        }
+    }
+
+    fn count(&mut self, session: &Session<'_>, key: &Key, changed: Option<i64>) {
+        let fact = session.facts.activities.get(key);
+        let at = fact.and_then(|fact| fact.at);
+        let at = at.max(changed.map(Instant));
+        self.counts.push((key.clone(), at));
+    }
+
+    /// Sends the plan. Returns what rules have refused, by reason.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if the service gives no usable response.
+    pub async fn run(
+        &self,
+        session: &Session<'_>,
+        board: &Board,
+        summary: &mut Summary,
+    ) -> Result<BTreeMap<Key, String>, Failure> {
+        let check = session.check.clone();
+        let sender = session.sender();
+        sender.send(ACTIVITY, check, &self.undos, summary).await?;
+        if !self.deletions.is_empty() {
+            self.wait_for_receipts(session, board).await?;
+            self.delete(session).await?;
+        }
+        session.send_profiles(Some(board)).await?;
+        session.send_all(&self.counts, Some(board), summary).await
+    }
+
+    /// Waits until authors have lost what the undos take back: without its registration, a target has no author who does.
+    async fn wait_for_receipts(
+        &self,
+        session: &Session<'_>,
+        before: &Board,
+    ) -> Result<(), Failure> {
+        let deadline = tokio::time::Instant::now() + RECEIPTS;
+        while tokio::time::Instant::now() < deadline {
+            let board = session.read_board().await?;
+            let is_received = self.receipts.iter().all(|(receipt, expected)| {
+                let number = |board: &Board| board.taken_back.get(receipt).copied().unwrap_or(0);
+                number(&board) >= number(before) + expected
+            });
+            if is_received {
+                break;
+            }
+            session
+                .progress
+                .advance(0, "waiting until authors have received".to_owned());
+            tokio::time::sleep(POLL).await;
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, session: &Session<'_>) -> Result<(), Failure> {
+        for target in &self.deletions {
+            let url = session.client.url(&["v1", "targets", target]);
+            let delete = || session.client.send(Method::DELETE, &url, String::new());
+            let deleted = with_backoff(session.options.retries, |_, _| (), delete).await;
+            match deleted {
+                Ok(_) => {}
+                Err(RequestError::Refused { problem, .. })
+                    if problem.status == StatusCode::NOT_FOUND => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! The result of a comparison, as text or JSON.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::compare::{Comparison, Difference};
+use super::facts::Key;
+use crate::count::count;
+use crate::printable::printable;
+
+/// Returns the comparison as text, with at most `limit` differences.
+pub fn text(comparison: &Comparison, limit: usize) -> String {
+    let mut lines = String::new();
+    for difference in comparison.differences.iter().take(limit) {
+        let line = match difference {
+            Difference::Missing { key, .. } => format!("missing: {}", activity(key)),
+            Difference::Excess { key, .. } => format!("too many: {}", activity(key)),
+            Difference::Receiver { key, .. } => format!("other receiver: {}", activity(key)),
+            Difference::Author {
+                target,
+                found,
+                expected,
+            } => {
+                let found = found.as_deref().unwrap_or("none");
+                format!("other author: {target} has {found}, and the source {expected}")
+            }
+        };
+        push(&mut lines, &printable(&line));
+    }
+    let differ = comparison.differences.len();
+    if differ > limit && limit > 0 {
+        push(&mut lines, &format!("and {} more", differ - limit));
+    }
+    if !comparison.refused.is_empty() {
+        let refused = comparison.refused.iter();
+        let reasons = refused.map(|(reason, keys)| format!("{} {reason}", keys.len()));
+        let reasons: Vec<String> = reasons.collect();
+        let reasons = printable(&reasons.join(", "));
+        push(&mut lines, &format!("refused by rules: {reasons}"));
+    }
+    if comparison.erased > 0 {
+        let erased = activities(comparison.erased);
+        push(
+            &mut lines,
+            &format!("{erased} of erased users: erased stays erased"),
+        );
+    }
+    if comparison.awaiting_recount > 0 {
+        let pending = activities(comparison.awaiting_recount);
+        let what = "of accounts from before they were joined: recount --accounts first";
+        push(&mut lines, &format!("{pending} {what}"));
+    }
+    if comparison.daily > 0 {
+        let daily = activities(comparison.daily);
+        push(&mut lines, &format!("{daily} of once a day not compared"));
+    }
+    push(&mut lines, &format!("{differ} differ"));
+    lines
+}
+
+fn push(lines: &mut String, line: &str) {
+    if !lines.is_empty() {
+        lines.push('\n');
+    }
+    // Writing to a text does not fail.
+    let _ = lines.write_str(line);
+}
+
+/// Returns the comparison as JSON, with all differences.
+pub fn json(comparison: &Comparison) -> Value {
+    let differences = comparison.differences.iter().map(|difference| {
+        let (name, fields) = match difference {
+            Difference::Missing { key, .. } => ("missing", fields(key)),
+            Difference::Excess { key, .. } => ("too-many", fields(key)),
+            Difference::Receiver { key, .. } => ("other-receiver", fields(key)),
+            Difference::Author {
+                target,
+                found,
+                expected,
+            } => (
+                "other-author",
+                json!({"target": target, "author": found, "expected": expected}),
+            ),
+        };
+        let mut fields = fields;
+        if let Value::Object(fields) = &mut fields {
+            fields.insert("difference".to_owned(), name.into());
+        }
+        fields
+    });
+    let differences: Vec<Value> = differences.collect();
+    let refused = comparison.refused.iter();
+    let refused: serde_json::Map<String, Value> = refused
+        .map(|(reason, keys)| (reason.clone(), keys.len().into()))
+        .collect();
+    json!({
+        "differ": comparison.differences.len(),
+        "differences": differences,
+        "refused": refused,
+        "erased": comparison.erased,
+        "awaiting_recount": comparison.awaiting_recount,
+        "daily": comparison.daily,
+    })
+}
+
+fn fields(key: &Key) -> Value {
+    json!({"user": key.user, "action": key.action, "target": key.target})
+}
+
+fn activity(key: &Key) -> String {
+    format!("{} {} {}", key.user, key.action, key.target)
+}
+
+/// `1 activity`, `3 activities`.
+pub fn activities(number: u64) -> String {
+    match number {
+        1 => "1 activity".to_owned(),
+        number => count(number, "activitie"),
+    }
+}

@@ -1,0 +1,355 @@
+//! A forum as a source: its state, its dumps, and the webhooks that its recipe sends.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{Timestamp, ToSpan};
+use test_support::{Value, json};
+
+use crate::random::Random;
+
+/// A forum. Ids of posts are unique, and the first post of a topic has the number 1.
+#[derive(Clone, Debug, Default)]
+pub struct Forum {
+    pub topics: BTreeMap<u64, Topic>,
+    pub posts: BTreeMap<u64, Post>,
+    /// Likes that stand, by user and post, with their instants.
+    pub likes: BTreeMap<(u64, u64), Timestamp>,
+    /// Users who were merged into others: their ids exist no more.
+    pub merged: BTreeSet<u64>,
+    clock: Timestamp,
+    users: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Topic {
+    pub author: u64,
+    pub at: Timestamp,
+    pub is_deleted: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Post {
+    pub topic: u64,
+    pub author: u64,
+    pub at: Timestamp,
+    pub is_first: bool,
+    pub is_deleted: bool,
+}
+
+/// An activity that stands: user, action, target, instant, receiver and author of the target.
+pub struct Standing {
+    pub user: String,
+    pub action: &'static str,
+    pub target: String,
+    pub at: Timestamp,
+    pub on: Option<String>,
+    pub author: Option<String>,
+}
+
+pub fn user(id: u64) -> String {
+    format!("discourse:{id}")
+}
+
+pub fn topic(id: u64) -> String {
+    format!("discourse:topic:{id}")
+}
+
+pub fn post(id: u64) -> String {
+    format!("discourse:post:{id}")
+}
+
+impl Forum {
+    /// Creates a forum without topics.
+    pub fn new(users: u64) -> Self {
+        Self {
+            // What the webhooks of likes count is later.
+            clock: Timestamp::now() - (24 * 30).hours(),
+            users,
+            ..Self::default()
+        }
+    }
+
+    /// Returns a later instant.
+    fn tick(&mut self) -> Timestamp {
+        self.clock += 7.minutes();
+        self.clock
+    }
+
+    fn member(&self, random: &mut Random) -> u64 {
+        loop {
+            let user = 1 + random.below(self.users);
+            if !self.merged.contains(&user) {
+                return user;
+            }
+        }
+    }
+
+    pub fn is_shown(&self, id: u64) -> bool {
+        let post = self.posts.get(&id);
+        post.is_some_and(|post| !post.is_deleted && !self.topics[&post.topic].is_deleted)
+    }
+
+    fn some_post(&self, random: &mut Random, is_first: bool) -> Option<u64> {
+        let posts = self.posts.iter();
+        let posts = posts.filter(|(id, post)| self.is_shown(**id) && post.is_first == is_first);
+        let posts: Vec<u64> = posts.map(|(id, _)| *id).collect();
+        let index = random.below(posts.len().max(1) as u64);
+        posts.get(index as usize).copied()
+    }
+
+    /// Adds a topic with its first post.
+    pub fn add_topic(&mut self, author: u64) -> u64 {
+        let (id, at) = (self.topics.len() as u64 + 1, self.tick());
+        let is_deleted = false;
+        self.topics.insert(
+            id,
+            Topic {
+                author,
+                at,
+                is_deleted,
+            },
+        );
+        self.add_post(id, author, true, at);
+        id
+    }
+
+    fn add_post(&mut self, topic: u64, author: u64, is_first: bool, at: Timestamp) -> u64 {
+        let id = self.posts.len() as u64 + 1;
+        let post = Post {
+            topic,
+            author,
+            at,
+            is_first,
+            is_deleted: false,
+        };
+        self.posts.insert(id, post);
+        id
+    }
+
+    pub fn add_reply(&mut self, topic: u64, author: u64) -> u64 {
+        let at = self.tick();
+        self.add_post(topic, author, false, at)
+    }
+
+    pub fn like(&mut self, user: u64, post: u64) {
+        let at = self.tick();
+        self.likes.insert((user, post), at);
+    }
+
+    /// Changes something at random. Returns the deliveries of its webhooks.
+    pub fn change(&mut self, random: &mut Random) -> Vec<Value> {
+        let kind = random.below(12);
+        let member = self.member(random);
+        let reply = self.some_post(random, false);
+        let first = self.some_post(random, true);
+        match (kind, reply, first) {
+            (0, ..) | (_, _, None) | (_, None, _) if self.topics.len() < 4 || kind == 0 => {
+                let id = self.add_topic(member);
+                vec![self.publication(id)]
+            }
+            (1 | 2, _, Some(first)) => {
+                let topic = self.posts[&first].topic;
+                let id = self.add_reply(topic, member);
+                vec![self.comment(id)]
+            }
+            (3..=5, Some(reply), Some(first)) => {
+                let id = [reply, first][random.below(2) as usize];
+                if self.posts[&id].author == member || self.likes.contains_key(&(member, id)) {
+                    return Vec::new();
+                }
+                self.like(member, id);
+                let author = user(self.posts[&id].author);
+                vec![
+                    json!({"user": user(member), "action": "like", "target": post(id), "author": author}),
+                ]
+            }
+            // Discourse has no webhook of a withdrawn like.
+            (6, ..) => {
+                let likes: Vec<_> = self.likes.keys().copied().collect();
+                let index = random.below(likes.len().max(1) as u64) as usize;
+                if let Some(like) = likes.get(index) {
+                    self.likes.remove(like);
+                }
+                Vec::new()
+            }
+            (7, Some(id), _) => {
+                let undo = self.undo(&self.comment(id));
+                self.posts
+                    .entry(id)
+                    .and_modify(|post| post.is_deleted = true);
+                vec![undo]
+            }
+            (8, _, Some(first)) if random.below(3) == 0 => {
+                let id = self.posts[&first].topic;
+                let undo = self.undo(&self.publication(id));
+                self.topics
+                    .entry(id)
+                    .and_modify(|topic| topic.is_deleted = true);
+                vec![undo]
+            }
+            (8, ..) => {
+                let mut posts = self.posts.iter_mut();
+                let Some((id, deleted)) = posts.find(|(_, post)| post.is_deleted) else {
+                    return Vec::new();
+                };
+                deleted.is_deleted = false;
+                let id = *id;
+                let mut comment = self.comment(id);
+                comment.as_object_mut().unwrap().remove("at");
+                match self.is_shown(id) {
+                    true => vec![comment],
+                    false => Vec::new(),
+                }
+            }
+            // No webhook has the changes below.
+            (9, Some(id), Some(first)) => {
+                let topic = self.posts[&first].topic;
+                self.posts.entry(id).and_modify(|post| post.topic = topic);
+                Vec::new()
+            }
+            (10, Some(reply), Some(first)) => {
+                let id = [reply, first][random.below(2) as usize];
+                let found = self.posts.get_mut(&id).unwrap();
+                found.author = member;
+                if found.is_first {
+                    self.topics.get_mut(&found.topic).unwrap().author = member;
+                }
+                Vec::new()
+            }
+            (11, ..) if random.below(6) == 0 => {
+                let other = self.member(random);
+                if other != member && (self.merged.len() as u64) < self.users / 3 {
+                    self.merge(member, other);
+                }
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Gives everything of a user to another one, as a merge of users does.
+    pub fn merge(&mut self, from: u64, to: u64) {
+        self.merged.insert(from);
+        for topic in self
+            .topics
+            .values_mut()
+            .filter(|topic| topic.author == from)
+        {
+            topic.author = to;
+        }
+        for post in self.posts.values_mut().filter(|post| post.author == from) {
+            post.author = to;
+        }
+        let likes = std::mem::take(&mut self.likes);
+        for ((user, post), at) in likes {
+            let user = if user == from { to } else { user };
+            if self.posts[&post].author != user {
+                self.likes.entry((user, post)).or_insert(at);
+            }
+        }
+    }
+
+    fn publication(&self, id: u64) -> Value {
+        let Topic { author, at, .. } = &self.topics[&id];
+        json!({"user": user(*author), "action": "publish", "target": topic(id), "at": at.to_string()})
+    }
+
+    fn comment(&self, id: u64) -> Value {
+        let Post {
+            author,
+            at,
+            topic: on,
+            ..
+        } = &self.posts[&id];
+        json!({"user": user(*author), "action": "comment", "target": post(id), "on": topic(*on), "at": at.to_string()})
+    }
+
+    fn undo(&self, activity: &Value) -> Value {
+        let (user, action, target) = (&activity["user"], &activity["action"], &activity["target"]);
+        json!({"user": user, "action": action, "target": target, "undo": true, "source_gone": true})
+    }
+
+    /// Returns what stands.
+    pub fn standing(&self) -> Vec<Standing> {
+        let mut all = Vec::new();
+        for (id, Topic { author, at, .. }) in
+            self.topics.iter().filter(|(_, topic)| !topic.is_deleted)
+        {
+            all.push(Standing {
+                user: user(*author),
+                action: "publish",
+                target: topic(*id),
+                at: *at,
+                on: None,
+                author: Some(user(*author)),
+            });
+        }
+        for (id, found) in self
+            .posts
+            .iter()
+            .filter(|(id, post)| self.is_shown(**id) && !post.is_first)
+        {
+            all.push(Standing {
+                user: user(found.author),
+                action: "comment",
+                target: post(*id),
+                at: found.at,
+                on: Some(topic(found.topic)),
+                author: None,
+            });
+        }
+        for ((member, id), at) in self.likes.iter().filter(|((_, id), _)| self.is_shown(*id)) {
+            all.push(Standing {
+                user: user(*member),
+                action: "like",
+                target: post(*id),
+                at: *at,
+                on: None,
+                author: Some(user(self.posts[id].author)),
+            });
+        }
+        all
+    }
+
+    /// Returns what stands as CSV.
+    pub fn csv(&self) -> String {
+        let mut csv = "user,action,target,at,on,author\n".to_owned();
+        for row in self.standing() {
+            let (on, author) = (row.on.unwrap_or_default(), row.author.unwrap_or_default());
+            let line = format!(
+                "{},{},{},{},{on},{author}\n",
+                row.user, row.action, row.target, row.at
+            );
+            csv.push_str(&line.replace("discourse:", ""));
+        }
+        csv
+    }
+
+    /// Returns the points of all members, and what authors and targets have received: a small reference.
+    pub fn points(&self) -> [BTreeMap<String, i64>; 3] {
+        let mut boards: [BTreeMap<String, i64>; 3] = Default::default();
+        for row in self.standing() {
+            if row.action == "like" && row.author.as_ref() == Some(&row.user) {
+                continue;
+            }
+            let points = match row.action {
+                "publish" => 10,
+                "comment" => 3,
+                _ => 2,
+            };
+            *boards[0].entry(row.user).or_default() += points;
+            if row.action == "publish" {
+                continue;
+            }
+            let receiver = row.on.unwrap_or(row.target);
+            let author = row.author.unwrap_or_else(|| {
+                let topics = self.topics.iter();
+                let found = topics.filter(|(id, _)| topic(**id) == receiver);
+                found.map(|(_, topic)| user(topic.author)).collect()
+            });
+            *boards[1].entry(author).or_default() += points;
+            *boards[2].entry(receiver).or_default() += points;
+        }
+        boards
+    }
+}
