@@ -68,6 +68,13 @@ const DOCUMENTS = [
       }),
     },
   ],
+  [
+    'docs/sync.md',
+    {
+      files: { 'forum.csv': 'user,action,target,at,on\n7,comment,comment:1,2026-11-20T08:00:00Z,post:1\n' },
+      environment: () => ({ ACTIVITY_RANK_URL: app.url, ACTIVITY_RANK_KEY: SECRETS.SERVICE_KEYS }),
+    },
+  ],
   ['docs/api.md', { environment: () => ({ DEPLOYMENT: app.url, KEY: SECRETS.SERVICE_KEYS }) }],
   [
     'docs/operations.md',

@@ -23,7 +23,9 @@ pub use rebuild::{RebuildArgs, ReplayArgs, VerifyArgs};
 pub use recount::RecountArgs;
 pub use rules::{ChangeArgs, PreviewArgs, PublishArgs, ReasonArgs, RulesArgs, RulesCommand};
 pub use store::{OptionalStoreArgs, StoreArgs};
-pub use sync::{CsvArgs, SourceArgs, SyncArgs, SyncOptions};
+pub use sync::{
+    CsvArgs, DumpArgs, GithubArgs, SourceArgs, StackExchangeArgs, SyncArgs, SyncOptions,
+};
 pub use token::TokenArgs;
 
 /// Import activity into an activity-rank service, print its boards, and rebuild its data

@@ -2,6 +2,9 @@
 
 use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
+use reqwest::Url;
+
+use crate::key::Key;
 
 /// Options of `sync`.
 #[derive(Debug, Args)]
@@ -17,6 +20,54 @@ pub struct SyncArgs {
 pub enum SourceArgs {
     /// CSV or TSV of any database: the first row names the columns
     Csv(CsvArgs),
+    /// Dump of Discourse: of pg_dump in plain format, or dump.sql.gz of a backup
+    Discourse(DumpArgs),
+    /// Dump of a site of Stack Exchange: Users.xml, Posts.xml, Comments.xml and Votes.xml
+    Stackexchange(StackExchangeArgs),
+    /// Repositories of GitHub, over its API
+    Github(GithubArgs),
+}
+
+/// Options of `sync github`.
+#[derive(Debug, Args)]
+#[command(after_help = GITHUB_EXAMPLES)]
+pub struct GithubArgs {
+    /// Repositories
+    #[arg(required = true, value_name = "OWNER/NAME", value_parser = repository)]
+    pub repositories: Vec<String>,
+    /// Token of GitHub; prefer the variable, because `ps` shows options
+    #[arg(long, env = "GITHUB_TOKEN", hide_env_values = true)]
+    pub token: Option<Key>,
+    /// Address of the REST API, for GitHub Enterprise such as https://github.example.com/api/v3
+    #[arg(long, value_name = "URL", env = "GITHUB_API_URL", default_value = "https://api.github.com",
+          value_parser = super::service_url)]
+    pub api_url: Url,
+    /// Options of all sources.
+    #[command(flatten)]
+    pub sync: SyncOptions,
+}
+
+/// Options of `sync stackexchange`.
+#[derive(Debug, Args)]
+#[command(after_help = STACK_EXCHANGE_EXAMPLES)]
+pub struct StackExchangeArgs {
+    /// Folder of the dump, or its files
+    #[arg(required = true, value_name = "PATH")]
+    pub files: Vec<String>,
+    /// Options of all sources.
+    #[command(flatten)]
+    pub sync: SyncOptions,
+}
+
+/// Options of `sync discourse`.
+#[derive(Debug, Args)]
+#[command(after_help = DISCOURSE_EXAMPLES)]
+pub struct DumpArgs {
+    /// File, also gzipped; - reads standard input
+    pub file: String,
+    /// Options of all sources.
+    #[command(flatten)]
+    pub sync: SyncOptions,
 }
 
 /// Options of `sync csv`.
@@ -89,6 +140,15 @@ fn time_zone(text: &str) -> Result<TimeZone, String> {
     TimeZone::get(text).map_err(|_| "is not an IANA time zone such as Europe/Berlin".to_owned())
 }
 
+fn repository(text: &str) -> Result<String, String> {
+    let is_name = |name: &str| !["", ".", ".."].contains(&name) && !name.contains('/');
+    let parts = text.split_once('/');
+    match parts.is_some_and(|(owner, name)| is_name(owner) && is_name(name)) {
+        true => Ok(text.to_owned()),
+        false => Err("is not OWNER/NAME".to_owned()),
+    }
+}
+
 fn type_action(text: &str) -> Result<(String, Option<String>), String> {
     let pair = text.split_once('=').filter(|(kind, _)| !kind.is_empty());
     let (kind, action) = pair.ok_or("is not TYPE=ACTION")?;
@@ -110,6 +170,31 @@ Exit codes:
   0  success, or no difference
   1  some rows are invalid or were refused
   4  the source and the boards differ";
+
+const DISCOURSE_EXAMPLES: &str = "\
+The types are topic, reply and like. --users mapping.json gives the address of the forum and the
+categories that count, too.
+
+Examples:
+  activity-rank sync discourse dump.sql.gz --users mapping.json --dry-run
+  activity-rank sync discourse dump.sql.gz --users mapping.json --heal
+  pg_dump --data-only discourse | activity-rank sync discourse - --map like=";
+
+const STACK_EXCHANGE_EXAMPLES: &str = "\
+The types are question, answer, comment, favorite and bounty, which --map must name. Other votes have
+no voters.
+
+Examples:
+  activity-rank sync stackexchange ./coffee.stackexchange.com --dry-run
+  activity-rank sync stackexchange Users.xml Posts.xml --map answer=publish";
+
+const GITHUB_EXAMPLES: &str = "\
+The types are star, issue, comment, review, pull, discussion and discussion-comment. When the rate limit
+is used up, a run waits until GitHub says that it may go on.
+
+Examples:
+  GITHUB_TOKEN=… activity-rank sync github octocat/hello-world --dry-run
+  GITHUB_TOKEN=… activity-rank sync github octocat/hello-world --map star= --heal";
 
 const CSV_EXAMPLES: &str = "\
 Examples:

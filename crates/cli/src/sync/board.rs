@@ -8,7 +8,6 @@ use activity_rank_core::content::id_of_member;
 use activity_rank_store::count::Verb;
 use serde_json::{Map, Value};
 
-use crate::count::count;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::rebuild::account::Exclusions;
@@ -57,6 +56,9 @@ pub struct Board {
     events: Vec<Event>,
     recount: Option<Recount>,
     senders: HashMap<(String, String), String>,
+    /// Number of the last entry.
+    last: u64,
+    is_outdated: bool,
     /// Receipts that took points back, by target, action and instant of the record, with their number.
     pub taken_back: HashMap<(String, String, i64), usize>,
 }
@@ -148,19 +150,50 @@ impl Board {
         progress: &Progress,
     ) -> Result<Self, Failure> {
         let mut board = Self::default();
-        let notify = |error: &RequestError, wait| progress.retrying(&error.to_string(), wait);
-        let (mut next, mut entries) = (Some(0), 0);
-        while let Some(after) = next {
-            let page = journal.page(None, after, notify).await?;
-            entries += page.entries.len() as u64;
-            for entry in page.entries {
-                board.add(entry, scope);
-            }
-            progress.advance(0, format!("{} of the journal", count(entries, "line")));
-            next = page.next;
-        }
+        board.read_on(journal, scope, progress).await?;
         board.fold();
         Ok(board)
+    }
+
+    /// Reads what has been added to the journal. After an erasure or a recount of accounts, which concern earlier
+    /// entries, it is read again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read`].
+    pub async fn update(
+        &mut self,
+        journal: &Journal,
+        scope: &Scope,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
+        self.is_outdated = false;
+        self.read_on(journal, scope, progress).await?;
+        match self.is_outdated {
+            true => *self = Self::read(journal, scope, progress).await?,
+            false => self.fold(),
+        }
+        Ok(())
+    }
+
+    async fn read_on(
+        &mut self,
+        journal: &Journal,
+        scope: &Scope,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
+        let notify = |error: &RequestError, wait| progress.retrying(&error.to_string(), wait);
+        let mut next = Some(self.last);
+        while let Some(after) = next {
+            let page = journal.page(None, after, notify).await?;
+            for entry in page.entries {
+                self.last = self.last.max(entry.number);
+                self.add(entry, scope);
+            }
+            progress.advance(0, format!("entry {} of the journal", self.last));
+            next = page.next;
+        }
+        Ok(())
     }
 
     fn add(&mut self, entry: Entry, scope: &Scope) {
@@ -230,9 +263,11 @@ impl Board {
                 self.exclusions.set(&user, &case, &excluded);
             }
             Change::Erase { hash, .. } => {
+                self.is_outdated = true;
                 self.erased.insert(hash, applied_at);
             }
             Change::Accounts(recount) => {
+                self.is_outdated = true;
                 self.recount = Some(Recount {
                     until: recount.until,
                     members: self.members.clone(),

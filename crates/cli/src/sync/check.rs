@@ -59,9 +59,9 @@ pub fn print_faults(facts: &Facts, left_out: u64, limit: usize) {
         Screen::print_error(&format!("and {} more", count(more, "fault")));
     }
     if left_out > 0 {
-        let names = count(left_out, "profile or target");
+        let items = count(left_out, "item");
         Screen::print_error(&format!(
-            "{names} without links or a title that the service refuses"
+            "{items} without a name, title or link that the service refuses"
         ));
     }
     for (kind, rows) in &facts.left_out {

@@ -132,7 +132,10 @@ impl Facts {
     pub fn new(options: &Options, types: &[(&str, &str)], unit: &'static str) -> Self {
         let mut actions: BTreeMap<String, Option<String>> = types
             .iter()
-            .map(|(kind, action)| ((*kind).to_owned(), Some((*action).to_owned())))
+            .map(|(kind, action)| {
+                let action = Some((*action).to_owned()).filter(|action| !action.is_empty());
+                ((*kind).to_owned(), action)
+            })
             .collect();
         actions.extend(options.map.iter().cloned());
         Self {
@@ -150,9 +153,12 @@ impl Facts {
         mapped.chain(self.activities.keys().map(|key| key.action.as_str()))
     }
 
-    /// Returns the id of a target or a user of the source, before `--users`.
+    /// Returns the id of a target or a user of the source, before `--users`. A path is one of the site.
     fn id(&self, id: &str) -> String {
-        format!("{}{id}", self.id_prefix)
+        match id.starts_with('/') {
+            true => id.to_owned(),
+            false => format!("{}{id}", self.id_prefix),
+        }
     }
 
     /// Returns the id of the member who a user of the source is.
@@ -172,7 +178,9 @@ impl Facts {
             None => row.kind.to_owned(),
         };
         let (user, target) = (self.member(row.user), self.id(row.target));
-        let on = row.on.map(|on| self.id(on)).filter(|on| *on != target);
+        // A publication is a target of its own.
+        let on = row.on.filter(|_| action != PUBLISH);
+        let on = on.map(|on| self.id(on)).filter(|on| *on != target);
         let receiver = on.clone().unwrap_or_else(|| target.clone());
         if !row.is_private {
             if let Some(author) = row.author {
@@ -321,11 +329,9 @@ fn object(id: &str, fields: &[(&str, &Option<String>)]) -> Map<String, Value> {
 
 /// Returns a text in one line of at most `length` characters, without what the API refuses; `None` if nothing is left.
 fn text(text: &str, length: usize) -> Option<String> {
-    let is_refused = |c: &char| {
-        c.is_control()
-            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let clean: String = text.chars().filter(|c| !is_refused(c)).collect();
+    let is_refused = |c: &char| matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let space = |c: char| if c.is_control() { ' ' } else { c };
+    let clean: String = text.chars().filter(|c| !is_refused(c)).map(space).collect();
     let cut: String = clean.trim().chars().take(length).collect();
     Some(cut.trim_end().to_owned()).filter(|text| !text.is_empty())
 }

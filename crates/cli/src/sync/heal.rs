@@ -115,7 +115,7 @@ impl Plan {
     pub async fn run(
         &self,
         session: &Session<'_>,
-        board: &Board,
+        board: &mut Board,
         summary: &mut Summary,
     ) -> Result<BTreeMap<Key, String>, Failure> {
         let check = session.check.clone();
@@ -124,33 +124,37 @@ impl Plan {
         if !self.deletions.is_empty() {
             self.wait_for_receipts(session, board).await?;
             self.delete(session).await?;
+            session.update(board).await?;
         }
         session.send_profiles(Some(board)).await?;
-        session.send_all(&self.counts, Some(board), summary).await
+        let (refused, _) = session.send_all(&self.counts, Some(board), summary).await?;
+        Ok(refused)
     }
 
     /// Waits until authors have lost what the undos take back: without its registration, a target has no author who does.
     async fn wait_for_receipts(
         &self,
         session: &Session<'_>,
-        before: &Board,
+        board: &mut Board,
     ) -> Result<(), Failure> {
+        let number = |board: &Board, receipt| board.taken_back.get(receipt).copied().unwrap_or(0);
+        let expected = self.receipts.iter();
+        let expected: Vec<_> = expected
+            .map(|(receipt, undos)| (receipt, number(board, receipt) + undos))
+            .collect();
         let deadline = tokio::time::Instant::now() + RECEIPTS;
-        while tokio::time::Instant::now() < deadline {
-            let board = session.read_board().await?;
-            let is_received = self.receipts.iter().all(|(receipt, expected)| {
-                let number = |board: &Board| board.taken_back.get(receipt).copied().unwrap_or(0);
-                number(&board) >= number(before) + expected
-            });
-            if is_received {
-                break;
+        loop {
+            session.update(board).await?;
+            let mut expected = expected.iter();
+            let is_received =
+                expected.all(|(receipt, expected)| number(board, *receipt) >= *expected);
+            if is_received || tokio::time::Instant::now() >= deadline {
+                return Ok(());
             }
-            session
-                .progress
-                .advance(0, "waiting until authors have received".to_owned());
+            let message = "waiting until authors have received".to_owned();
+            session.progress.advance(0, message);
             tokio::time::sleep(POLL).await;
         }
-        Ok(())
     }
 
     async fn delete(&self, session: &Session<'_>) -> Result<(), Failure> {

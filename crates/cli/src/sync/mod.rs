@@ -33,7 +33,7 @@ use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::args::{ServiceArgs, SourceArgs, SyncArgs, SyncOptions};
+use crate::args::{DumpArgs, ServiceArgs, SourceArgs, StackExchangeArgs, SyncArgs, SyncOptions};
 use crate::client::Client;
 use crate::count::count;
 use crate::failure::{DIFFERENT_SOURCE, Failure, LINES_REFUSED};
@@ -74,6 +74,22 @@ struct Configured {
     content_periods: Vec<String>,
 }
 
+/// How many items of an array were sent, and refused.
+#[derive(Clone, Debug, Default)]
+struct Sent {
+    items: u64,
+    refused: u64,
+}
+
+impl Sent {
+    fn new(summary: &Summary) -> Self {
+        Self {
+            items: summary.lines(),
+            refused: summary.refused(),
+        }
+    }
+}
+
 /// A run: the facts, and the service that they are compared with.
 struct Session<'a> {
     options: &'a SyncOptions,
@@ -95,6 +111,14 @@ struct Session<'a> {
 pub async fn run(service: &ServiceArgs, args: &SyncArgs) -> Result<ExitCode, Failure> {
     match &args.source {
         SourceArgs::Csv(args) => read(service, &args.sync, sources::csv::Csv(args)).await,
+        SourceArgs::Discourse(DumpArgs { file, sync }) => {
+            read(service, sync, sources::discourse::Discourse(file)).await
+        }
+        SourceArgs::Github(args) => read(service, &args.sync, sources::github::Github(args)).await,
+        SourceArgs::Stackexchange(StackExchangeArgs { files, sync }) => {
+            let dump = sources::stackexchange::StackExchange(files);
+            read(service, sync, dump).await
+        }
     }
 }
 
@@ -201,6 +225,12 @@ impl Session<'_> {
         Board::read(&self.journal, &self.scope, &self.progress).await
     }
 
+    async fn update(&self, board: &mut Board) -> Result<(), Failure> {
+        board
+            .update(&self.journal, &self.scope, &self.progress)
+            .await
+    }
+
     fn compare(&self, board: &Board, rules: &Rules) -> Comparison {
         self.basis(board, rules).compare()
     }
@@ -218,11 +248,14 @@ impl Session<'_> {
 
     /// Sends what the journal lacks, or everything without a journal.
     async fn sync(&self) -> Result<ExitCode, Failure> {
+        let mut facts = self.facts.activities.keys();
+        let is_outside = facts.any(|key| !self.scope.has_target(&key.target));
         let everything = Scope {
             prefixes: vec![String::new()],
             actions: self.scope.actions.clone(),
         };
-        let board = match Board::read(&self.journal, &everything, &self.progress).await {
+        let scope = if is_outside { &everything } else { &self.scope };
+        let board = match Board::read(&self.journal, scope, &self.progress).await {
             Ok(board) => Some(board),
             Err(Failure::Service(RequestError::Refused { problem, .. }))
                 if self.options.dry_run || [403, 404].contains(&problem.status) =>
@@ -241,18 +274,25 @@ impl Session<'_> {
         }
         let mut summary = Summary::new(None);
         let profiles = self.send_profiles(board.as_ref()).await?;
-        let sent = self
-            .send_all(&activities, board.as_ref(), &mut summary)
-            .await;
+        let sent = self.send_all(&activities, board.as_ref(), &mut summary);
+        let sent = sent.await;
+        let targets = sent.as_ref().map(|(_, targets)| targets.clone());
+        let targets = targets.unwrap_or_default();
         Screen::print(&match self.options.json {
             true => {
                 let activity: Value = serde_json::from_str(&summary.json()).unwrap_or_default();
-                json!({"profiles": profiles, "activity": activity}).to_string()
+                let (profiles, targets) = (profiles.items, targets.items);
+                json!({"profiles": profiles, "targets": targets, "activity": activity}).to_string()
             }
-            false => format!("{}\n{summary}", count(profiles, "profile")),
+            false => format!(
+                "{}, {}\n{summary}",
+                count(profiles.items, "profile"),
+                count(targets.items, "target")
+            ),
         })?;
         sent?;
-        Ok(match summary.refused() + self.facts.faults.len() as u64 {
+        let refused = summary.refused() + profiles.refused + targets.refused;
+        Ok(match refused + self.facts.faults.len() as u64 {
             0 => ExitCode::SUCCESS,
             _ => ExitCode::from(LINES_REFUSED),
         })
@@ -280,8 +320,8 @@ impl Session<'_> {
         sent
     }
 
-    /// Sends profiles that differ from those of the board. Returns their number.
-    async fn send_profiles(&self, board: Option<&Board>) -> Result<u64, Failure> {
+    /// Sends profiles that differ from those of the board.
+    async fn send_profiles(&self, board: Option<&Board>) -> Result<Sent, Failure> {
         let mut items = Vec::new();
         for (user, profile) in &self.facts.profiles {
             let stored = match board {
@@ -306,7 +346,7 @@ impl Session<'_> {
         self.sender()
             .send(PROFILES, check, &items, &mut summary)
             .await?;
-        Ok(items.len() as u64)
+        Ok(Sent::new(&summary))
     }
 
     /// Reads the profile that a service without a journal has of a user.
@@ -325,20 +365,20 @@ impl Session<'_> {
     }
 
     /// Sends activities: those that register their target with its instant, then targets, then the others. Returns what
-    /// rules have refused, by reason.
+    /// rules have refused, by reason, and how many targets were sent.
     async fn send_all(
         &self,
         activities: &[(Key, Option<Instant>)],
         board: Option<&Board>,
         summary: &mut Summary,
-    ) -> Result<BTreeMap<Key, String>, Failure> {
+    ) -> Result<(BTreeMap<Key, String>, Sent), Failure> {
         let (publications, others): (Vec<_>, Vec<_>) = activities
             .iter()
             .partition(|(key, _)| key.action == PUBLISH);
         let mut refused = self.send_activities(&publications, summary).await?;
-        self.send_targets(board).await?;
+        let targets = self.send_targets(board).await?;
         refused.extend(self.send_activities(&others, summary).await?);
-        Ok(refused)
+        Ok((refused, targets))
     }
 
     async fn send_activities(
@@ -365,26 +405,25 @@ impl Session<'_> {
     }
 
     /// Registers targets that differ from those of the board.
-    async fn send_targets(&self, board: Option<&Board>) -> Result<(), Failure> {
+    async fn send_targets(&self, board: Option<&Board>) -> Result<Sent, Failure> {
         if !self.has_content {
-            return Ok(());
+            return Ok(Sent::default());
         }
         let mut items = Vec::new();
         for (id, target) in &self.facts.targets {
             let mut fields = target.json(id);
-            let author = target.author.as_deref();
-            if author.is_some_and(|author| board.is_some_and(|board| board.is_erased(author, None)))
-            {
-                fields.remove("author");
-            }
             let registered = board.and_then(|board| board.registrations.get(id));
+            // An author who was erased, or who is the person who is registered, is left out.
+            if let Some((board, author)) = board.zip(target.author.as_deref()) {
+                let known = registered.map_or("", |registered| registered.author.as_str());
+                let is_known = board.person(known) == board.person(author);
+                if is_known || board.is_erased(author, None) {
+                    fields.remove("author");
+                }
+            }
             let is_same = registered.is_some_and(|registered| {
-                let mut given = fields.clone();
-                given.remove("id");
-                let author = given.remove("author");
-                let author = author.as_ref().and_then(Value::as_str);
-                given == registered.fields
-                    && author.is_none_or(|author| author == registered.author)
+                let given = fields.iter().filter(|(name, _)| *name != "id");
+                given.eq(registered.fields.iter())
             });
             if !is_same {
                 items.push(Value::Object(fields));
@@ -395,7 +434,7 @@ impl Session<'_> {
         self.sender()
             .send(TARGETS, check, &items, &mut summary)
             .await?;
-        Ok(())
+        Ok(Sent::new(&summary))
     }
 
     /// Prints what a run would send.
@@ -464,13 +503,13 @@ impl Session<'_> {
                 return self.print_heal(&plan, &comparison);
             }
             let mut summary = Summary::new(None);
-            let refused = plan.run(self, &board, &mut summary).await;
+            let refused = plan.run(self, &mut board, &mut summary).await;
             self.progress.finish();
             if summary.lines() > 0 && !self.options.json {
                 Screen::print(&summary.to_string())?;
             }
             let refused = refused?;
-            board = self.read_board().await?;
+            self.update(&mut board).await?;
             comparison = self.compare(&board, rules);
             comparison.refuse_all(&refused);
         }
@@ -488,7 +527,10 @@ impl Session<'_> {
                 "would undo {undos}, register {targets} again and count {counts}"
             ))?;
         }
-        Ok(exit_code(comparison))
+        Ok(match self.facts.faults.is_empty() {
+            true => exit_code(comparison),
+            false => ExitCode::from(LINES_REFUSED),
+        })
     }
 
     fn print_comparison(&self, comparison: &Comparison) -> Result<ExitCode, Failure> {

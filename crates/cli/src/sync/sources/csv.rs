@@ -1,10 +1,10 @@
 //! CSV and TSV of any database.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::BufRead;
 
 use serde_json::{Map, Value};
 
+use super::dump::{failure, open};
 use super::{Adapter, Collector};
 use crate::args::CsvArgs;
 use crate::failure::Failure;
@@ -35,14 +35,8 @@ impl Adapter for Csv<'_> {
             format: args.date_format.clone(),
             zone: args.timezone.clone(),
         };
-        let failure = |cause| Failure::File {
-            name: match args.file.as_str() {
-                "-" => "standard input".to_owned(),
-                name => name.to_owned(),
-            },
-            cause,
-        };
-        let mut input = open(&args.file).map_err(failure)?;
+        let failure = |cause| failure(&args.file, cause);
+        let mut input = open(&args.file)?;
         let header = input.fill_buf().map_err(failure)?;
         let header = header.split(|byte| *byte == b'\n').next();
         let dialect = Dialect::of(header.unwrap_or_default());
@@ -54,14 +48,6 @@ impl Adapter for Csv<'_> {
         });
         read.map_err(failure)
     }
-}
-
-fn open(name: &str) -> io::Result<BufReader<Box<dyn Read>>> {
-    let input: Box<dyn Read> = match name {
-        "-" => Box::new(io::stdin()),
-        name => Box::new(File::open(name)?),
-    };
-    Ok(BufReader::new(input))
 }
 
 /// Adds a row: an activity, or without an action a user or a target.

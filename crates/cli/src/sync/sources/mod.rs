@@ -6,6 +6,10 @@
 //! `SourceArgs` with its options, its line in `sync::run`, its section in `docs/sync.md`.
 
 pub mod csv;
+pub mod discourse;
+pub mod dump;
+pub mod github;
+pub mod stackexchange;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -16,7 +20,7 @@ use super::facts::{Facts, Mapping, Row};
 pub trait Adapter {
     /// Prefix of users and targets; empty if the ids are those of the members.
     const ID_PREFIX: &'static str;
-    /// The types of activity and their actions. A type that is not here is an action.
+    /// The types of activity and their actions; empty for one that `--map` must name. A type that is not here is an action.
     const TYPES: &'static [(&'static str, &'static str)];
     /// What [`Row::place`] counts.
     const UNIT: &'static str;

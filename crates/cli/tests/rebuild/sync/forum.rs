@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{Timestamp, ToSpan};
-use test_support::{Value, json};
+use test_support::{Value, json, root};
 
 use crate::random::Random;
 
@@ -309,6 +309,168 @@ impl Forum {
             });
         }
         all
+    }
+
+    /// Reads the demo community: publications become topics, comments replies, and bookmarks likes of first posts.
+    pub fn demo() -> Result<Self, Box<dyn std::error::Error>> {
+        let mut forum = Self::default();
+        let text = std::fs::read_to_string(root().join("demo/community.jsonl"))?;
+        let lines: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
+        let (mut lines, mut topics) = (lines?, BTreeMap::new());
+        // Bookmarks of a day precede its publications.
+        lines.sort_by_key(|line| line["action"] != "publish");
+        for line in lines {
+            let text = |name: &str| line[name].as_str().unwrap_or_default();
+            let (user, target): (u64, _) = (text("user").parse()?, text("target").to_owned());
+            let at: Timestamp = text("at").parse()?;
+            forum.users = forum.users.max(user);
+            match (text("action"), topics.get(&target).copied()) {
+                ("publish", None) => {
+                    let id = forum.topics.len() as u64 + 1;
+                    topics.insert(target, id);
+                    let is_deleted = false;
+                    let author = user;
+                    forum.topics.insert(
+                        id,
+                        Topic {
+                            author,
+                            at,
+                            is_deleted,
+                        },
+                    );
+                    forum.add_post(id, author, true, at);
+                }
+                ("comment", Some(id)) => drop(forum.add_post(id, user, false, at)),
+                ("bookmark", Some(id)) => {
+                    let posts = forum.posts.iter();
+                    let mut first = posts.filter(|(_, post)| post.is_first && post.topic == id);
+                    if let Some((post, _)) = first.next() {
+                        forum.likes.entry((user, *post)).or_insert(at);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(forum)
+    }
+
+    /// Returns the forum as `pg_dump` writes the tables of Discourse, with rows that do not count.
+    pub fn discourse(&self) -> String {
+        let flag = |is_true: bool| if is_true { "t" } else { "f" };
+        let at = |at: &Timestamp| at.strftime("%Y-%m-%d %H:%M:%S%.6f").to_string();
+        let deleted = |is_deleted: bool| match is_deleted {
+            true => "2026-01-01 00:00:00",
+            false => "\\N",
+        };
+        let now = at(&self.clock);
+        let mut dump = "SET search_path = public;\n\nCOPY public.categories (id, name, read_restricted) FROM stdin;\n\
+                        1\tGeneral\tf\n2\tStaff\tt\n\\.\n\n\
+                        COPY public.post_actions (id, post_id, user_id, post_action_type_id, deleted_at, created_at) FROM stdin;\n"
+            .to_owned();
+        for (index, ((user, post), liked)) in self.likes.iter().enumerate() {
+            let (id, liked) = (2 * index + 1, at(liked));
+            dump.push_str(&format!("{id}\t{post}\t{user}\t2\t\\N\t{liked}\n"));
+            // A withdrawn like of another post, and a flag.
+            dump.push_str(&format!(
+                "{}\t{post}\t{user}\t{}\t{}\t{liked}\n",
+                id + 1,
+                2 + index % 2,
+                deleted(index % 2 == 0)
+            ));
+        }
+        dump.push_str("\\.\n\nCOPY public.posts (id, user_id, topic_id, post_number, raw, created_at, deleted_at, user_deleted, post_type) FROM stdin;\n");
+        for (id, found) in &self.posts {
+            let number = if found.is_first { 1 } else { id + 1 };
+            let (author, topic, created) = (found.author, found.topic, at(&found.at));
+            let deleted = deleted(found.is_deleted);
+            dump.push_str(&format!(
+                "{id}\t{author}\t{topic}\t{number}\ta\\tb\\\\\\n\t{created}\t{deleted}\tf\t1\n"
+            ));
+        }
+        // A message, a private topic, a post of the system and a small action.
+        let (topic, post) = (1_000_000, 1_000_000);
+        for (index, (author, topic, number, kind)) in [
+            (1, topic, 2, 1),
+            (1, topic + 1, 2, 1),
+            (-1, 1, 900, 1),
+            (1, 1, 901, 3),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            dump.push_str(&format!(
+                "{}\t{author}\t{topic}\t{number}\t\t{now}\t\\N\tf\t{kind}\n",
+                post + index
+            ));
+        }
+        dump.push_str("\\.\n\nCOPY public.topics (id, title, created_at, user_id, deleted_at, archetype, slug, category_id, visible) FROM stdin;\n");
+        for (id, found) in &self.topics {
+            let (author, created) = (found.author, at(&found.at));
+            let deleted = deleted(found.is_deleted);
+            dump.push_str(&format!("{id}\tTopic \\\\ {id}\t{created}\t{author}\t{deleted}\tregular\ttopic-{id}\t1\t{}\n", flag(true)));
+        }
+        dump.push_str(&format!(
+            "{topic}\tMessage\t{now}\t1\t\\N\tprivate_message\tm\t\\N\tt\n"
+        ));
+        dump.push_str(&format!(
+            "{}\tStaff\t{now}\t1\t\\N\tregular\ts\t2\tt\n",
+            topic + 1
+        ));
+        dump.push_str("\\.\n\nCOPY public.users (id, username, created_at, name) FROM stdin;\n-1\tsystem\t2018-01-01 00:00:00\tsystem\n");
+        for id in (1..=self.users).filter(|id| !self.merged.contains(id)) {
+            let name = if id % 2 == 0 {
+                format!("Name {id}")
+            } else {
+                "\\N".to_owned()
+            };
+            dump.push_str(&format!("{id}\tuser{id}\t2018-01-01 00:00:00\t{name}\n"));
+        }
+        dump.push_str("\\.\n");
+        dump
+    }
+
+    /// Returns the forum as a dump of Stack Exchange: topics are questions, replies comments, likes favorites.
+    pub fn stack_exchange(&self) -> [(&'static str, String); 4] {
+        let at = |at: &Timestamp| at.strftime("%Y-%m-%dT%H:%M:%S%.3f").to_string();
+        let file = |name: &'static str, rows: Vec<String>| {
+            let tag = name.trim_end_matches(".xml").to_lowercase();
+            let rows = rows.join("\n");
+            (
+                name,
+                format!(
+                    "\u{feff}<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<{tag}>\n{rows}\n</{tag}>\n"
+                ),
+            )
+        };
+        let users = (-1..=self.users as i64).filter(|id| *id != 0);
+        let users = users.map(|id| {
+            format!("<row Id=\"{id}\" DisplayName=\"A &amp; {id}\" AboutMe=\"&lt;p&gt;\" />")
+        });
+        let shown = self.topics.iter().filter(|(_, topic)| !topic.is_deleted);
+        let posts = shown.map(|(id, topic)| {
+            let (author, at) = (topic.author, at(&topic.at));
+            format!("<row Id=\"{id}\" PostTypeId=\"1\" CreationDate=\"{at}\" Body=\"&lt;p&gt;\" OwnerUserId=\"{author}\" Title=\"Topic &quot;{id}&quot;\" />")
+        });
+        let replies = self
+            .posts
+            .iter()
+            .filter(|(id, post)| !post.is_first && self.is_shown(**id));
+        let comments = replies.map(|(id, post)| {
+            let (author, topic, at) = (post.author, post.topic, at(&post.at));
+            format!("<row Id=\"{id}\" PostId=\"{topic}\" Text=\"x\" CreationDate=\"{at}\" UserId=\"{author}\" />")
+        });
+        let likes = self.likes.iter().enumerate();
+        let votes = likes.map(|(index, ((user, post), liked))| {
+            let (topic, at) = (self.posts[post].topic, at(liked));
+            let favorite = format!("<row Id=\"{}\" PostId=\"{topic}\" VoteTypeId=\"5\" UserId=\"{user}\" CreationDate=\"{at}\" />", 2 * index);
+            format!("{favorite}\n<row Id=\"{}\" PostId=\"{topic}\" VoteTypeId=\"2\" CreationDate=\"{at}\" />", 2 * index + 1)
+        });
+        [
+            file("Users.xml", users.collect()),
+            file("Posts.xml", posts.collect()),
+            file("Comments.xml", comments.collect()),
+            file("Votes.xml", votes.collect()),
+        ]
     }
 
     /// Returns what stands as CSV.

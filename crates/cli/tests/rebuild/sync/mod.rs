@@ -1,20 +1,23 @@
 //! `sync`: history of other software, compared with the journal and mended.
 
 mod forum;
+mod github;
+mod members;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
-use test_support::{Value, json};
+use test_support::{SERVICE_KEY, Value, json, until};
 
 use crate::TestResult;
-use crate::cli::run;
+use crate::app::builder;
+use crate::cli::{command, run};
 use crate::content::content;
 use crate::journal_app::JournalApp;
 use crate::random::Random;
-use crate::run::Run;
+use crate::run::{self, Run};
 use forum::{Forum, post, topic, user};
 
 fn start() -> JournalApp {
@@ -36,6 +39,12 @@ impl Source {
         let path: PathBuf = self.folder.path().join(name);
         std::fs::write(&path, text)?;
         Ok(path.to_string_lossy().into_owned())
+    }
+
+    /// Runs `sync discourse` on a forum.
+    fn discourse(&self, app: &JournalApp, forum: &Forum, args: &[&str]) -> io::Result<Run> {
+        let file = self.write("dump.sql", &forum.discourse())?;
+        run(app, &[&["sync", "discourse", &file], args].concat())
     }
 
     /// Runs `sync csv` on a forum.
@@ -114,7 +123,11 @@ async fn sync_heals_each_change() -> TestResult {
     let first = json!({"user": user(3), "action": "like", "target": post(1)});
     type Change = fn(&mut Forum);
     let changes: [(&str, Change, i32); 8] = [
-        ("withdrawn", |forum| drop(forum.likes.remove(&(3, 1))), 1),
+        (
+            "withdrawn",
+            |forum| forum.likes.retain(|like, _| *like != (3, 1)),
+            1,
+        ),
         ("given again", |forum| forum.like(3, 1), 1),
         (
             "moved",
@@ -167,6 +180,67 @@ async fn sync_heals_each_change() -> TestResult {
     Ok(())
 }
 
+/// The demo community as a dump of Discourse: a second run sends nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn sync_reads_discourse_dump() -> TestResult {
+    let (app, source, forum) = (start(), Source::new()?, Forum::demo()?);
+    let own = forum.likes.keys();
+    let own = own.filter(|(user, post)| forum.posts[post].author == *user);
+    let (own, facts) = (own.count(), forum.standing().len());
+    let planned = source.discourse(&app, &forum, &["--dry-run", "--json"])?;
+    assert_eq!(planned.code, Some(0), "{planned:?}");
+    let planned: Value = serde_json::from_str(&planned.stdout)?;
+    assert_eq!(
+        (&planned["activities"], &planned["faults"]),
+        (&json!(facts - own), &json!(0))
+    );
+    let synced = source.discourse(&app, &forum, &["--json"])?;
+    assert_eq!(synced.code, Some(0), "{synced:?}");
+    let synced: Value = serde_json::from_str(&synced.stdout)?;
+    let counted = json!({"counted": facts - own});
+    assert_eq!(synced["activity"]["outcomes"], counted, "{synced}");
+    assert_eq!(boards(&app).await, forum.points());
+    let compared = source.discourse(&app, &forum, &["--compare"])?;
+    assert_eq!(compared.code, Some(0), "{compared:?}");
+    let expected = format!("refused by rules: {own} own-target\n0 differ\n");
+    assert_eq!(compared.stdout, expected);
+    let again = source.discourse(&app, &forum, &[])?;
+    assert!(
+        again.stdout.starts_with("0 profiles, 0 targets\n0 lines"),
+        "{again:?}"
+    );
+    let profile = app.api.get("/v1/users/discourse:2").await;
+    assert_eq!(profile.body["name"], "Name 2", "{}", profile.text);
+    let target = app.api.get("/v1/targets/discourse:topic:1").await;
+    assert_eq!(target.body["title"], "Topic \\ 1", "{}", target.text);
+    Ok(())
+}
+
+/// Topics are questions there, and likes favorites of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn sync_reads_stack_exchange_dump() -> TestResult {
+    let (app, source, forum) = (start(), Source::new()?, Forum::demo()?);
+    for (name, xml) in forum.stack_exchange() {
+        source.write(name, &xml)?;
+    }
+    let folder = source.folder.path().to_string_lossy();
+    let synced = run(&app, &["sync", "stackexchange", &folder])?;
+    assert_eq!(synced.code, Some(0), "{synced:?}");
+    let compared = run(&app, &["sync", "stackexchange", &folder, "--compare"])?;
+    assert_ends(&compared, 0, "0 differ");
+    let renamed = |board: BTreeMap<String, i64>| {
+        let board = board.into_iter();
+        let renamed = board.map(|(id, points)| (id.replace("stackexchange", "discourse"), points));
+        renamed.collect::<BTreeMap<_, _>>()
+    };
+    let [members, authors, _] = boards(&app).await.map(renamed);
+    let [expected_members, expected_authors, _] = forum.points();
+    assert_eq!((members, authors), (expected_members, expected_authors));
+    let profile = app.api.get("/v1/users/stackexchange:2").await;
+    assert_eq!(profile.body["name"], "A & 2", "{}", profile.text);
+    Ok(())
+}
+
 /// Webhooks are lost and repeated while the forum changes.
 #[tokio::test(flavor = "multi_thread")]
 async fn sync_heals_random_changes() -> TestResult {
@@ -178,7 +252,7 @@ async fn sync_heals_random_changes() -> TestResult {
             forum.add_reply(id, member);
         }
     }
-    assert_eq!(source.csv(&app, &forum, &[])?.code, Some(0));
+    assert_eq!(source.discourse(&app, &forum, &[])?.code, Some(0));
     let (changes, rounds) = match std::env::var_os("SHORT") {
         Some(_) => (60, 2),
         None => (125, 4),
@@ -202,13 +276,166 @@ async fn sync_heals_random_changes() -> TestResult {
             }
         }
         println!("round {round}");
-        let healed = source.csv(&app, &forum, &["--heal", "--limit", "200"])?;
+        let healed = source.discourse(&app, &forum, &["--heal", "--limit", "200"])?;
         assert_ends(&healed, 0, "0 differ");
         let fresh = start();
-        let synced = source.csv(&fresh, &forum, &[])?;
+        let synced = source.discourse(&fresh, &forum, &[])?;
         assert_eq!(synced.code, Some(0), "{synced:?}");
         assert_eq!(boards(&fresh).await, forum.points());
         assert_eq!(boards(&app).await, forum.points());
     }
+    Ok(())
+}
+
+/// A run that is killed, and the next one.
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_sync_is_completed() -> TestResult {
+    let (app, source, forum) = (start(), Source::new()?, Forum::demo()?);
+    let file = source.write("dump.sql", &forum.discourse())?;
+    let args = [
+        "sync",
+        "discourse",
+        &file,
+        "--batch",
+        "10",
+        "--concurrency",
+        "1",
+    ];
+    let mut child = command(&app, &args).spawn()?;
+    until("the first points", async || {
+        let board = app.api.get("/v1/ranking/all?limit=1").await;
+        board.body["total"].as_u64().filter(|total| *total > 0)
+    })
+    .await;
+    child.kill()?;
+    child.wait()?;
+    let compared = run(&app, &["sync", "discourse", &file, "--compare"])?;
+    assert_eq!(compared.code, Some(4), "{compared:?}");
+    assert_eq!(run(&app, &args[..3])?.code, Some(0));
+    assert_ends(
+        &run(&app, &["sync", "discourse", &file, "--compare"])?,
+        0,
+        "0 differ",
+    );
+    assert_eq!(boards(&app).await, forum.points());
+    Ok(())
+}
+
+/// Without a journal everything is sent, and a comparison says what it needs.
+#[tokio::test(flavor = "multi_thread")]
+async fn sync_works_without_journal() -> TestResult {
+    let worker = content(builder(), 1).start();
+    let source = Source::new()?;
+    let csv = "user\ttype\ttarget\tat\ton\ttitle\tname\n\
+               7\tupvote\tpost-1\t2026-11-20 08:00:00\tNULL\tA\\tB\tAda\n\
+               8\tcomment\tcomment-1\t2026-11-20 08:00:00\tpost-1\tNULL\tNULL\n\
+               8\tflag\tpost-1\t2026-11-20 08:00:00\tNULL\tNULL\tNULL\n";
+    let file = source.write("log.tsv", csv)?;
+    let sync = |args: &[&str]| {
+        let all = [
+            "sync",
+            "csv",
+            &file,
+            "--map",
+            "upvote=like",
+            "--map",
+            "flag=",
+            "--timezone",
+            "Europe/Berlin",
+        ];
+        let variables = [
+            ("ACTIVITY_RANK_URL", worker.url()),
+            ("ACTIVITY_RANK_KEY", SERVICE_KEY),
+        ];
+        run::finish(
+            run::command(&[&all, args].concat(), &variables),
+            "",
+            SERVICE_KEY,
+        )
+    };
+    let profile = json!({"public_activity": true});
+    worker
+        .api()
+        .put("/v1/users/7", &profile)
+        .await
+        .assert_status(200);
+    for outcome in ["counted", "duplicate"] {
+        let synced = sync(&["--json"])?;
+        assert_eq!(synced.code, Some(0), "{synced:?}");
+        assert_eq!(synced.stderr, "1 row of the type flag left out\n");
+        let synced: Value = serde_json::from_str(&synced.stdout)?;
+        assert_eq!(
+            synced["activity"]["outcomes"],
+            json!({outcome: 2}),
+            "{synced}"
+        );
+    }
+    let profile = worker.api().get("/v1/users/7").await;
+    assert_eq!(
+        profile.body,
+        json!({"id": "7", "name": "Ada", "public_activity": true})
+    );
+    let target = worker.api().get("/v1/targets/post-1").await;
+    assert_eq!(target.body, json!({"id": "post-1", "title": "A B"}));
+    for (args, error) in [
+        (
+            &["--compare", "--prefix", ""][..],
+            "a comparison needs the journal, and this deployment has none: bind JOURNAL, see docs/operations.md",
+        ),
+        (
+            &["--compare"],
+            "a comparison needs --id-prefix, or --prefix for targets with other ids; --prefix '' is all targets",
+        ),
+    ] {
+        let refused = sync(args)?;
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(
+            refused.stderr.ends_with(&format!("error: {error}\n")),
+            "{refused:?}"
+        );
+    }
+    Ok(())
+}
+
+/// Everything that a run would refuse, in one list.
+#[tokio::test(flavor = "multi_thread")]
+async fn sync_lists_all_faults() -> TestResult {
+    let (app, source) = (start(), Source::new()?);
+    let csv = "user,action,target,at,on\n\
+               7,like,post-1,2026-11-20T08:00:00Z,\n\
+               7,like,post-1,2026-11-20T08:00:00Z,\n\
+               7,like,post-1,2026-11-21T08:00:00Z,\n\
+               a b,like,post-1,2026-11-20T08:00:00Z,\n\
+               7,jump,post-1,2026-11-20T08:00:00Z,\n\
+               7,like,post-2,2999-01-01T00:00:00Z,\n\
+               7,like,post-3,2026-11-20T08:00:00Z,post-1\n\
+               7,like,post-4,2026-11-20 08:00:00,\n\
+               7,like,,2026-11-20T08:00:00Z,\n";
+    let file = source.write("log.csv", csv)?;
+    let sync = |args: &[&str]| run(&app, &[&["sync", "csv", &file], args].concat());
+    let planned = sync(&["--dry-run"])?;
+    let faults = "line 4: 7 like post-1 is also in line 2, with another instant or receiver\n\
+                  line 5: user: must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'\n\
+                  line 6: action: must be one of bookmark, comment, follow, like, publish, visit, wave\n\
+                  line 7: at: must not be more than 60 seconds in the future\n\
+                  line 8: on: is not allowed for like, by its rule: its own target receives\n\
+                  line 9: at: '2026-11-20 08:00:00' has no time zone: --timezone names it\n\
+                  line 10: has no target\n";
+    assert_eq!((planned.code, planned.stderr.as_str()), (Some(1), faults));
+    let refused = sync(&["--limit", "2"])?;
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
+    let error = "and 5 faults more\nerror: nothing was sent, because 7 rows are invalid: correct the source, or add --skip-invalid to send the other rows\n";
+    assert!(refused.stderr.ends_with(error), "{refused:?}");
+    assert!(app.api.get("/v1/ranking/all").await.body["total"] == 0);
+    let sent = sync(&["--skip-invalid"])?;
+    assert_eq!(sent.code, Some(1), "{sent:?}");
+    assert!(
+        sent.stdout.contains("counted                            1"),
+        "{sent:?}"
+    );
+    let twice = source.write("twice.csv", "user,user,action,target\n7,8,like,p\n")?;
+    let refused = run(&app, &["sync", "csv", &twice])?;
+    let error = format!("error: {twice}: the first row has more than one column 'user'\n");
+    assert_eq!((refused.code, refused.stderr), (Some(2), error));
     Ok(())
 }

@@ -1,0 +1,163 @@
+//! Files of dumps: compressed or not, and the COPY blocks of `pg_dump`.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::upload::csv::unescape;
+
+/// How a gzip file begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// Lines between two messages of progress.
+const LINES: u64 = 100_000;
+
+/// Opens a file, also a gzipped one; `-` is standard input.
+///
+/// # Errors
+///
+/// [`Failure::File`] if it cannot be read.
+pub fn open(name: &str) -> Result<Box<dyn BufRead>, Failure> {
+    let open = || -> io::Result<Box<dyn BufRead>> {
+        let input: Box<dyn Read> = match name {
+            "-" => Box::new(io::stdin()),
+            name => Box::new(File::open(name)?),
+        };
+        let mut input = BufReader::new(input);
+        Ok(match input.fill_buf()?.starts_with(&GZIP) {
+            true => Box::new(BufReader::new(MultiGzDecoder::new(input))),
+            false => Box::new(input),
+        })
+    };
+    open().map_err(|cause| failure(name, cause))
+}
+
+/// Returns the failure of a file.
+pub fn failure(name: &str, cause: io::Error) -> Failure {
+    let name = match name {
+        "-" => "standard input",
+        name => name,
+    };
+    Failure::File {
+        name: name.to_owned(),
+        cause,
+    }
+}
+
+/// A row of a COPY block.
+pub struct CopyRow<'a> {
+    /// The table, without its schema.
+    pub table: &'a str,
+    /// Number of the line in the dump, from 1.
+    pub line: u64,
+    columns: &'a [String],
+    cells: Vec<&'a str>,
+}
+
+impl CopyRow<'_> {
+    /// Returns the text of a column; `None` for NULL or a column that the table lacks.
+    pub fn text(&self, column: &str) -> Option<String> {
+        let index = self.columns.iter().position(|name| name == column)?;
+        match *self.cells.get(index)? {
+            "\\N" => None,
+            text => Some(unescape(text)),
+        }
+    }
+
+    /// Returns the whole number of a column; `None` if it has none.
+    pub fn integer(&self, column: &str) -> Option<i64> {
+        self.text(column)?.parse().ok()
+    }
+
+    /// Returns whether a column is true.
+    pub fn is_true(&self, column: &str) -> bool {
+        self.text(column).as_deref() == Some("t")
+    }
+}
+
+/// Calls `each` for every row of these tables. Returns the number of rows.
+///
+/// # Errors
+///
+/// [`Failure::File`] if the dump cannot be read.
+pub fn read_copy(
+    name: &str,
+    tables: &[&str],
+    progress: &Progress,
+    mut each: impl FnMut(&CopyRow<'_>),
+) -> Result<u64, Failure> {
+    let mut input = open(name)?;
+    let (mut line, mut number, mut rows) = (Vec::new(), 0, 0);
+    // The table and the columns of the block; `None` outside and in other tables.
+    let mut block: Option<(String, Vec<String>)> = None;
+    loop {
+        line.clear();
+        let bytes = input.read_until(b'\n', &mut line);
+        if bytes.map_err(|cause| failure(name, cause))? == 0 {
+            return Ok(rows);
+        }
+        number += 1;
+        if number % LINES == 0 {
+            progress.advance(0, crate::count::count(number, "line"));
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_end_matches(['\n', '\r']);
+        match &block {
+            None => block = header(text).filter(|(table, _)| tables.contains(&table.as_str())),
+            Some(_) if text == "\\." => block = None,
+            Some((table, columns)) => {
+                rows += 1;
+                each(&CopyRow {
+                    table,
+                    line: number,
+                    columns,
+                    cells: text.split('\t').collect(),
+                });
+            }
+        }
+    }
+}
+
+/// Parses the first line of a block: `COPY public.users (id, username, "order") FROM stdin;`.
+fn header(line: &str) -> Option<(String, Vec<String>)> {
+    let rest = line.strip_prefix("COPY ")?;
+    let (table, rest) = rest.split_once(" (")?;
+    let (columns, _) = rest.split_once(") FROM stdin;")?;
+    let table = table.rsplit('.').next().unwrap_or(table);
+    let plain = |name: &str| name.trim_matches('"').to_owned();
+    Some((plain(table), columns.split(", ").map(plain).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_copy_blocks_are_read() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let dump = "SET x;\nCOPY public.posts (id, raw) FROM stdin;\n1\tposts\n\\.\n\nCOPY public.users (id, \"name\", admin) FROM stdin;\n\
+                    7\ta\\tb\\\\c\\nd\tt\n8\t\\N\tf\n\\.\n";
+        std::fs::write(&file, dump).unwrap();
+        let mut found = Vec::new();
+        let name = file.path().to_string_lossy();
+        let rows = read_copy(&name, &["users"], &Progress::new(None), |row| {
+            let id = row.integer("id");
+            found.push((
+                row.line,
+                id,
+                row.text("name"),
+                row.is_true("admin"),
+                row.text("x"),
+            ));
+        });
+        assert_eq!(rows.unwrap(), 2);
+        let name = Some("a\tb\\c\nd".to_owned());
+        let expected = [
+            (7, Some(7), name, true, None),
+            (8, Some(8), None, false, None),
+        ];
+        assert_eq!(found, expected);
+    }
+}

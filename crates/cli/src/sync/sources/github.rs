@@ -1,0 +1,726 @@
+//! GitHub: the stars, issues, comments, reviews, merged pull requests and discussions of repositories, over its API.
+//!
+//! The ids are those of `recipes/github` and `recipes/giscus`. Bots do not count, nor do deleted users. A private repository is
+//! left out, unless the file of `--users` has `"private": true`.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use activity_rank_core::calendar::Instant;
+use activity_rank_store::redis::transport::root_cause;
+use jiff::Timestamp;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, LINK, RETRY_AFTER};
+use reqwest::{Method, StatusCode, Url};
+use serde_json::{Value, json};
+
+use super::{Adapter, Collector};
+use crate::args::GithubArgs;
+use crate::client::http_client;
+use crate::count::count;
+use crate::failure::Failure;
+use crate::printable::printable;
+use crate::progress::Progress;
+use crate::request_error::RequestError;
+use crate::retry::with_backoff;
+use crate::sync::facts::{Profile, Row, Target};
+
+const JSON: &str = "application/vnd.github+json";
+/// Stars with their instants.
+const STARS: &str = "application/vnd.github.star+json";
+const REMAINING: &str = "x-ratelimit-remaining";
+const RESET: &str = "x-ratelimit-reset";
+/// The least wait for a rate limit that does not say when it ends.
+const LIMITED: Duration = Duration::from_secs(60);
+
+const AUTHOR: &str = "author{__typename login avatarUrl url ... on User{databaseId}}";
+const PAGE: &str = "pageInfo{hasNextPage endCursor}";
+
+/// Repositories.
+pub struct Github<'a>(pub &'a GithubArgs);
+
+/// Sends requests to GitHub, and waits for its rate limits.
+struct Api<'a> {
+    http: reqwest::Client,
+    base: Url,
+    authorization: reqwest::header::HeaderValue,
+    retries: usize,
+    progress: &'a Progress,
+}
+
+/// An answer of GitHub.
+struct Answer {
+    body: Value,
+    /// The next page.
+    next: Option<Url>,
+}
+
+/// An issue or a pull request, by number.
+struct Issue {
+    id: i64,
+    author: Option<i64>,
+    title: Option<String>,
+    url: Option<String>,
+}
+
+/// A user who counts.
+struct User {
+    id: i64,
+    profile: Profile,
+}
+
+impl Adapter for Github<'_> {
+    const ID_PREFIX: &'static str = "github:";
+    const TYPES: &'static [(&'static str, &'static str)] = &[
+        ("star", "like"),
+        ("issue", "comment"),
+        ("comment", "comment"),
+        ("review", "comment"),
+        ("pull", "publish"),
+        ("discussion", "publish"),
+        ("discussion-comment", "comment"),
+    ];
+    const UNIT: &'static str = "id";
+
+    async fn read(self, collector: &mut Collector<'_>, progress: &Progress) -> Result<(), Failure> {
+        let api = Api::new(self.0, progress)?;
+        for repository in &self.0.repositories {
+            let is_read = read_repository(&api, collector, repository).await?;
+            if !is_read {
+                progress.print(&format!("{} is private: left out", printable(repository)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Api<'a> {
+    fn new(args: &GithubArgs, progress: &'a Progress) -> Result<Self, Failure> {
+        let authorization = args.token.as_ref().map(|token| token.authorization());
+        let authorization = authorization.transpose()?.flatten();
+        let missing = || Failure::Usage("set GITHUB_TOKEN to a token of GitHub".to_owned());
+        Ok(Self {
+            http: http_client(&args.api_url)?,
+            base: args.api_url.clone(),
+            authorization: authorization.ok_or_else(missing)?,
+            retries: args.sync.retries,
+            progress,
+        })
+    }
+
+    fn url(&self, path: &str) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path.split('/'));
+        }
+        url
+    }
+
+    /// Calls `each` for every item of a list.
+    async fn list(
+        &self,
+        path: &str,
+        query: &[(&str, &str)],
+        accept: &str,
+        mut each: impl FnMut(&Value) -> Result<(), String>,
+    ) -> Result<(), Failure> {
+        let mut url = self.url(path);
+        let query = query.iter().chain(&[("per_page", "100")]);
+        url.query_pairs_mut().extend_pairs(query);
+        let (mut next, mut items) = (Some(url), 0);
+        while let Some(url) = next {
+            let answer = self.request(Method::GET, &url, accept, None).await?;
+            for item in answer.body.as_array().into_iter().flatten() {
+                items += 1;
+                each(item).map_err(|what| unexpected(&url, what))?;
+            }
+            self.progress
+                .advance(0, format!("{} of {path}", count(items, "item")));
+            // The key is sent to no other host.
+            next = answer.next.filter(|next| next.origin() == url.origin());
+        }
+        Ok(())
+    }
+
+    /// Calls `each` for every node of a connection of GraphQL; `path` is where the connection is in `data`.
+    async fn nodes(
+        &self,
+        query: &str,
+        variables: &Value,
+        path: &str,
+        mut each: impl FnMut(&Value) -> Result<(), String>,
+    ) -> Result<(), Failure> {
+        let url = self.graphql_url();
+        let mut variables = variables.clone();
+        loop {
+            let body = json!({"query": query, "variables": variables}).to_string();
+            let answer = self.request(Method::POST, &url, JSON, Some(body)).await?;
+            if let Some(error) = answer.body.pointer("/errors/0/message") {
+                let error = error.as_str().unwrap_or_default();
+                return Err(unexpected(&url, printable(error)));
+            }
+            let connection = answer.body.pointer(&format!("/data{path}"));
+            let connection = connection.unwrap_or(&Value::Null);
+            for node in connection["nodes"].as_array().into_iter().flatten() {
+                each(node).map_err(|what| unexpected(&url, what))?;
+            }
+            let page = &connection["pageInfo"];
+            if page["hasNextPage"] != true {
+                return Ok(());
+            }
+            if let Value::Object(variables) = &mut variables {
+                variables.insert("after".to_owned(), page["endCursor"].clone());
+            }
+        }
+    }
+
+    /// Returns the address of GraphQL, which GitHub Enterprise has beside its REST API.
+    fn graphql_url(&self) -> Url {
+        let mut url = self.base.clone();
+        let path = url.path().trim_end_matches('/');
+        let path = path.strip_suffix("/v3").unwrap_or(path);
+        let path = format!("{path}/graphql");
+        url.set_path(&path);
+        url
+    }
+
+    /// Sends a request, repeats it after failures, and waits as long as the rate limit requires.
+    async fn request(
+        &self,
+        method: Method,
+        url: &Url,
+        accept: &str,
+        body: Option<String>,
+    ) -> Result<Answer, Failure> {
+        loop {
+            let attempt = || self.attempt(&method, url, accept, body.clone());
+            let notify =
+                |error: &RequestError, wait| self.progress.retrying(&error.to_string(), wait);
+            let (status, headers, body) = with_backoff(self.retries, notify, attempt).await?;
+            let wait = rate_limit(status, &headers, Timestamp::now());
+            if let Some(wait) = wait {
+                let message = format!("rate limit of GitHub: waiting {} s", wait.as_secs());
+                self.progress.print(&message);
+                tokio::time::sleep(wait).await;
+            }
+            if status.is_success() {
+                let body = serde_json::from_slice(&body);
+                let body = body.map_err(|error| unexpected(url, error.to_string()))?;
+                let next = next_page(&headers);
+                return Ok(Answer { body, next });
+            }
+            if wait.is_none() {
+                let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
+                let message = answer["message"].as_str().unwrap_or_default();
+                let message = format!("status {}: {}", status.as_u16(), printable(message));
+                return Err(unexpected(url, message));
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        method: &Method,
+        url: &Url,
+        accept: &str,
+        body: Option<String>,
+    ) -> Result<(StatusCode, HeaderMap, Vec<u8>), RequestError> {
+        let request = self.http.request(method.clone(), url.clone());
+        let request = request
+            .header(ACCEPT, accept)
+            .header(AUTHORIZATION, self.authorization.clone());
+        let request = match body {
+            Some(body) => request.header(CONTENT_TYPE, "application/json").body(body),
+            None => request,
+        };
+        let no_response = |error: reqwest::Error| RequestError::NoResponse {
+            url: url.to_string(),
+            cause: printable(&root_cause(&error)),
+        };
+        let response = request.send().await.map_err(no_response)?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = response.bytes().await.map_err(no_response)?;
+        match status.is_server_error() {
+            true => Err(RequestError::NoResponse {
+                url: url.to_string(),
+                cause: format!("status {}", status.as_u16()),
+            }),
+            false => Ok((status, headers, body.into())),
+        }
+    }
+}
+
+/// Returns how long to wait before the next request.
+fn rate_limit(status: StatusCode, headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let number = |name: &str| -> Option<i64> { headers.get(name)?.to_str().ok()?.parse().ok() };
+    let is_refused = matches!(
+        status,
+        StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
+    );
+    let seconds = |seconds: i64| Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+    if let Some(after) = number(RETRY_AFTER.as_str()).filter(|_| is_refused) {
+        return Some(seconds(after));
+    }
+    match number(REMAINING) {
+        // A second more: clocks differ.
+        Some(0) => {
+            Some(number(RESET).map_or(LIMITED, |reset| seconds(reset - now.as_second() + 1)))
+        }
+        _ => (status == StatusCode::TOO_MANY_REQUESTS).then_some(LIMITED),
+    }
+}
+
+/// Returns the next page: `<https://…?page=2>; rel="next", <https://…>; rel="last"`.
+fn next_page(headers: &HeaderMap) -> Option<Url> {
+    let links = headers.get(LINK)?.to_str().ok()?;
+    let mut links = links.split(',').map(str::trim);
+    let next = links.find_map(|link| link.strip_suffix(">; rel=\"next\"")?.strip_prefix('<'))?;
+    next.parse().ok()
+}
+
+fn unexpected(url: &Url, what: String) -> Failure {
+    Failure::Service(RequestError::UnexpectedResponse {
+        url: url.to_string(),
+        what,
+    })
+}
+
+/// Returns the user of an object of REST, unless it is a bot.
+fn rest_user(user: &Value) -> Option<User> {
+    if user["type"] == "Bot" {
+        return None;
+    }
+    let text = |name: &str| user[name].as_str().map(str::to_owned);
+    Some(User {
+        id: user["id"].as_i64()?,
+        profile: Profile {
+            name: text("login"),
+            avatar: text("avatar_url"),
+            url: text("html_url"),
+        },
+    })
+}
+
+/// Returns the author of an object of GraphQL, unless it is a bot.
+fn graphql_user(author: &Value) -> Option<User> {
+    let text = |name: &str| author[name].as_str().map(str::to_owned);
+    Some(User {
+        id: author["databaseId"].as_i64()?,
+        profile: Profile {
+            name: text("login"),
+            avatar: text("avatarUrl"),
+            url: text("url"),
+        },
+    })
+}
+
+/// Returns an instant of an object.
+fn instant(item: &Value, field: &str) -> Result<Instant, String> {
+    let at = item[field].as_str().and_then(Instant::parse);
+    at.ok_or_else(|| format!("an item without {field}"))
+}
+
+fn id(item: &Value) -> Result<i64, String> {
+    // GraphQL gives large numbers as text.
+    let full = item["fullDatabaseId"]
+        .as_str()
+        .and_then(|id| id.parse().ok());
+    let id = full
+        .or_else(|| item["id"].as_i64())
+        .or_else(|| item["databaseId"].as_i64());
+    id.ok_or_else(|| "an item without an id".to_owned())
+}
+
+/// An activity of GitHub.
+struct Done<'a> {
+    kind: &'a str,
+    user: User,
+    target: String,
+    at: Instant,
+    on: Option<String>,
+    id: i64,
+}
+
+fn add(collector: &mut Collector<'_>, done: Done<'_>) {
+    let user = done.user.id.to_string();
+    collector.facts.profile(&user, done.user.profile);
+    collector.activity(Row {
+        kind: done.kind,
+        user: &user,
+        target: &done.target,
+        at: Some(done.at),
+        on: done.on.as_deref(),
+        place: done.id.unsigned_abs(),
+        ..Row::default()
+    });
+}
+
+/// Reads a repository. Returns `false` if it is private and does not count.
+async fn read_repository(
+    api: &Api<'_>,
+    collector: &mut Collector<'_>,
+    name: &str,
+) -> Result<bool, Failure> {
+    let path = format!("repos/{name}");
+    let url = api.url(&path);
+    let repository = api.request(Method::GET, &url, JSON, None).await?.body;
+    if repository["private"] == true && !collector.mapping.private {
+        return Ok(false);
+    }
+    let repository_id = id(&repository).map_err(|what| unexpected(&url, what))?;
+    let target = format!("repository:{repository_id}");
+    let text = |item: &Value, field: &str| item[field].as_str().map(str::to_owned);
+    let found = Target {
+        title: text(&repository, "full_name"),
+        url: text(&repository, "html_url"),
+        ..Target::default()
+    };
+    let place = repository_id.unsigned_abs();
+    collector.facts.target(&target, found, place);
+    api.list(&format!("{path}/stargazers"), &[], STARS, |star| {
+        if let Some(user) = rest_user(&star["user"]) {
+            let done = Done {
+                kind: "star",
+                user,
+                target: target.clone(),
+                at: instant(star, "starred_at")?,
+                on: None,
+                id: repository_id,
+            };
+            add(collector, done);
+        }
+        Ok(())
+    })
+    .await?;
+    let issues = read_issues(api, collector, &path).await?;
+    read_comments(api, collector, &path, &issues).await?;
+    read_pulls(api, collector, &path).await?;
+    let (owner, name) = name.split_once('/').unwrap_or_default();
+    let repository = json!({"owner": owner, "name": name, "after": null});
+    read_reviews(api, collector, &repository).await?;
+    read_discussions(api, collector, &repository).await?;
+    Ok(true)
+}
+
+/// Reads issues. Returns them and pull requests by number.
+async fn read_issues(
+    api: &Api<'_>,
+    collector: &mut Collector<'_>,
+    path: &str,
+) -> Result<HashMap<i64, Issue>, Failure> {
+    let mut issues = HashMap::new();
+    // In the order of creation: what is new while the pages are read is on the last one.
+    let query = [("state", "all"), ("sort", "created"), ("direction", "asc")];
+    api.list(&format!("{path}/issues"), &query, JSON, |item| {
+        let (id, user) = (id(item)?, rest_user(&item["user"]));
+        let text = |field: &str| item[field].as_str().map(str::to_owned);
+        let issue = Issue {
+            id,
+            author: user.as_ref().map(|user| user.id),
+            title: text("title"),
+            url: text("html_url"),
+        };
+        if let Some(user) = user.filter(|_| item["pull_request"].is_null()) {
+            add_issue(collector, &issue);
+            let done = Done {
+                kind: "issue",
+                user,
+                target: format!("issue:{id}"),
+                at: instant(item, "created_at")?,
+                on: None,
+                id,
+            };
+            add(collector, done);
+        }
+        issues.insert(item["number"].as_i64().unwrap_or_default(), issue);
+        Ok(())
+    })
+    .await?;
+    Ok(issues)
+}
+
+fn add_issue(collector: &mut Collector<'_>, issue: &Issue) {
+    let found = Target {
+        title: issue.title.clone(),
+        url: issue.url.clone(),
+        image: None,
+        author: issue.author.map(|author| author.to_string()),
+    };
+    let target = format!("issue:{}", issue.id);
+    collector
+        .facts
+        .target(&target, found, issue.id.unsigned_abs());
+}
+
+async fn read_comments(
+    api: &Api<'_>,
+    collector: &mut Collector<'_>,
+    path: &str,
+    issues: &HashMap<i64, Issue>,
+) -> Result<(), Failure> {
+    let query = [("sort", "created"), ("direction", "asc")];
+    api.list(&format!("{path}/issues/comments"), &query, JSON, |item| {
+        let number = item["issue_url"]
+            .as_str()
+            .and_then(|url| url.rsplit('/').next());
+        let issue = number.and_then(|number| issues.get(&number.parse().ok()?));
+        if let Some((user, issue)) = rest_user(&item["user"]).zip(issue) {
+            let id = id(item)?;
+            add_issue(collector, issue);
+            let done = Done {
+                kind: "comment",
+                user,
+                target: format!("comment:{id}"),
+                at: instant(item, "created_at")?,
+                on: Some(format!("issue:{}", issue.id)),
+                id,
+            };
+            add(collector, done);
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Reads merged pull requests.
+async fn read_pulls(
+    api: &Api<'_>,
+    collector: &mut Collector<'_>,
+    path: &str,
+) -> Result<(), Failure> {
+    let query = [
+        ("state", "closed"),
+        ("sort", "created"),
+        ("direction", "asc"),
+    ];
+    api.list(&format!("{path}/pulls"), &query, JSON, |item| {
+        if let Some(user) = rest_user(&item["user"]).filter(|_| !item["merged_at"].is_null()) {
+            let id = id(item)?;
+            let target = format!("pull:{id}");
+            let found = Target {
+                title: item["title"].as_str().map(str::to_owned),
+                url: item["html_url"].as_str().map(str::to_owned),
+                ..Target::default()
+            };
+            collector.facts.target(&target, found, id.unsigned_abs());
+            let done = Done {
+                kind: "pull",
+                user,
+                target,
+                at: instant(item, "merged_at")?,
+                on: None,
+                id,
+            };
+            add(collector, done);
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Reads the reviews that approve or request changes.
+async fn read_reviews(
+    api: &Api<'_>,
+    collector: &mut Collector<'_>,
+    repository: &Value,
+) -> Result<(), Failure> {
+    let fields = format!("nodes{{fullDatabaseId state submittedAt {AUTHOR}}}");
+    let pulls = format!(
+        "query($owner:String!,$name:String!,$after:String){{repository(owner:$owner,name:$name)\
+         {{pullRequests(first:50,after:$after){{{PAGE} nodes{{id reviews(first:50){{{PAGE} {fields}}}}}}}}}}}"
+    );
+    let mut more = Vec::new();
+    api.nodes(&pulls, repository, "/repository/pullRequests", |pull| {
+        let reviews = &pull["reviews"];
+        for review in reviews["nodes"].as_array().into_iter().flatten() {
+            add_review(collector, review)?;
+        }
+        if reviews["pageInfo"]["hasNextPage"] == true {
+            more.push(json!({"id": pull["id"], "after": reviews["pageInfo"]["endCursor"]}));
+        }
+        Ok(())
+    })
+    .await?;
+    let rest = format!(
+        "query($id:ID!,$after:String){{node(id:$id){{... on PullRequest{{reviews(first:100,after:$after){{{PAGE} {fields}}}}}}}}}"
+    );
+    for variables in more {
+        let add = |review: &Value| add_review(collector, review);
+        api.nodes(&rest, &variables, "/node/reviews", add).await?;
+    }
+    Ok(())
+}
+
+fn add_review(collector: &mut Collector<'_>, review: &Value) -> Result<(), String> {
+    let counts =
+        ["APPROVED", "CHANGES_REQUESTED"].contains(&review["state"].as_str().unwrap_or(""));
+    if let Some(user) = graphql_user(&review["author"]).filter(|_| counts) {
+        let id = id(review)?;
+        let done = Done {
+            kind: "review",
+            user,
+            target: format!("review:{id}"),
+            at: instant(review, "submittedAt")?,
+            on: None,
+            id,
+        };
+        add(collector, done);
+    }
+    Ok(())
+}
+
+/// Reads discussions and their comments. Those of giscus are started by a bot, and their title is a path of the site.
+async fn read_discussions(
+    api: &Api<'_>,
+    collector: &mut Collector<'_>,
+    repository: &Value,
+) -> Result<(), Failure> {
+    let query = format!(
+        "query($owner:String!,$name:String!,$after:String){{repository(owner:$owner,name:$name)\
+         {{discussions(first:50,after:$after,orderBy:{{field:CREATED_AT,direction:ASC}}){{{PAGE} nodes{{id databaseId title url createdAt {AUTHOR}}}}}}}}}"
+    );
+    let mut discussions = Vec::new();
+    api.nodes(&query, repository, "/repository/discussions", |item| {
+        let (id, title) = (
+            id(&json!({"id": item["databaseId"]}))?,
+            item["title"].as_str(),
+        );
+        let target = format!("discussion:{id}");
+        let is_bot = item["author"]["__typename"] == "Bot";
+        if let Some(user) = graphql_user(&item["author"]) {
+            let found = Target {
+                title: title.map(str::to_owned),
+                url: item["url"].as_str().map(str::to_owned),
+                ..Target::default()
+            };
+            collector.facts.target(&target, found, id.unsigned_abs());
+            let done = Done {
+                kind: "discussion",
+                user,
+                target: target.clone(),
+                at: instant(item, "createdAt")?,
+                on: None,
+                id,
+            };
+            add(collector, done);
+        }
+        let on = match is_bot {
+            true => format!("/{}", title.unwrap_or_default()),
+            false => target,
+        };
+        discussions.push((item["id"].clone(), on));
+        Ok(())
+    })
+    .await?;
+    let fields = format!("databaseId createdAt {AUTHOR}");
+    let comments = format!(
+        "query($id:ID!,$after:String){{node(id:$id){{... on Discussion{{comments(first:50,after:$after)\
+         {{{PAGE} nodes{{id {fields} replies(first:50){{{PAGE} nodes{{{fields}}}}}}}}}}}}}}}"
+    );
+    let rest = format!(
+        "query($id:ID!,$after:String){{node(id:$id){{... on DiscussionComment{{replies(first:100,after:$after){{{PAGE} nodes{{{fields}}}}}}}}}}}"
+    );
+    for (discussion, on) in discussions {
+        let mut more = Vec::new();
+        let variables = json!({"id": discussion, "after": null});
+        api.nodes(&comments, &variables, "/node/comments", |comment| {
+            add_discussion_comment(collector, comment, &on)?;
+            let replies = &comment["replies"];
+            for reply in replies["nodes"].as_array().into_iter().flatten() {
+                add_discussion_comment(collector, reply, &on)?;
+            }
+            if replies["pageInfo"]["hasNextPage"] == true {
+                more.push(json!({"id": comment["id"], "after": replies["pageInfo"]["endCursor"]}));
+            }
+            Ok(())
+        })
+        .await?;
+        for variables in more {
+            let add = |reply: &Value| add_discussion_comment(collector, reply, &on);
+            api.nodes(&rest, &variables, "/node/replies", add).await?;
+        }
+    }
+    Ok(())
+}
+
+fn add_discussion_comment(
+    collector: &mut Collector<'_>,
+    comment: &Value,
+    on: &str,
+) -> Result<(), String> {
+    if let Some(user) = graphql_user(&comment["author"]) {
+        let id = id(&json!({"id": comment["databaseId"]}))?;
+        let done = Done {
+            kind: "discussion-comment",
+            user,
+            target: format!("discussion-comment:{id}"),
+            at: instant(comment, "createdAt")?,
+            on: Some(on.to_owned()),
+            id,
+        };
+        add(collector, done);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    fn headers(all: &[(&'static str, &'static str)]) -> HeaderMap {
+        let all = all.iter();
+        all.map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)))
+            .collect()
+    }
+
+    #[test]
+    fn rate_limits_say_how_long_to_wait() {
+        let now = Timestamp::from_second(1_795_132_800).unwrap();
+        for (status, given, expected) in [
+            (200, &[("x-ratelimit-remaining", "7")][..], None),
+            (
+                200,
+                &[
+                    ("x-ratelimit-remaining", "0"),
+                    ("x-ratelimit-reset", "1795132830"),
+                ],
+                Some(31),
+            ),
+            (
+                403,
+                &[
+                    ("x-ratelimit-remaining", "0"),
+                    ("x-ratelimit-reset", "1795132700"),
+                ],
+                Some(0),
+            ),
+            (
+                403,
+                &[("retry-after", "9"), ("x-ratelimit-remaining", "7")],
+                Some(9),
+            ),
+            (403, &[("x-ratelimit-remaining", "7")], None),
+            (429, &[], Some(60)),
+        ] {
+            let status = StatusCode::from_u16(status).unwrap();
+            let wait = rate_limit(status, &headers(given), now);
+            assert_eq!(
+                wait.map(|wait| wait.as_secs()),
+                expected,
+                "{status} {given:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn next_page_is_that_of_the_link() {
+        let link = "<https://api.github.com/a?page=1>; rel=\"prev\", <https://api.github.com/a?page=3>; rel=\"next\"";
+        let next = next_page(&headers(&[("link", link)])).unwrap();
+        assert_eq!(next.as_str(), "https://api.github.com/a?page=3");
+        assert_eq!(
+            next_page(&headers(&[("link", "<https://a>; rel=\"last\"")])),
+            None
+        );
+    }
+}
