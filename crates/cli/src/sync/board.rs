@@ -1,4 +1,4 @@
-//! What stands on the boards, by the journal of the deployment.
+//! The activities that count on the boards, read from the journal of the deployment.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -40,7 +40,7 @@ impl Scope {
     }
 }
 
-/// What the journal says of users, activities and targets.
+/// Users, activities and targets, as the journal has them.
 #[derive(Debug, Default)]
 pub struct Board {
     /// Records by user, action and target.
@@ -81,11 +81,11 @@ pub struct Active {
     pub at: i64,
     /// When it was counted.
     pub applied_at: i64,
-    /// What receives for it; `None` if nothing does.
+    /// The target that receives for it; `None` if nothing does.
     pub receiver: Option<Receiver>,
 }
 
-/// What receives for an activity.
+/// The target that receives for an activity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receiver {
     /// Number of the registration of the target.
@@ -331,7 +331,7 @@ impl Board {
         known.fields = serde_json::from_str(&json).unwrap_or_default();
     }
 
-    /// Applies the activities in their order. Those that the last recount of accounts has read count for the members of
+    /// Applies the activities in their order. The last recount of accounts has given the ones before it to the members of
     /// that time, as if one person had done everything.
     fn fold(&mut self) {
         let (until, members) = match self.recount.as_ref() {

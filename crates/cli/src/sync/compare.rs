@@ -1,4 +1,4 @@
-//! What differs between the facts of the source and the boards.
+//! Compares the facts of the source with the boards.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ const NOT_LASTING: [&str; 5] = [
     "unknown-action",
 ];
 
-/// What facts are compared by.
+/// The input of a comparison.
 pub struct Basis<'a> {
     pub facts: &'a Facts,
     pub board: &'a Board,
@@ -35,7 +35,7 @@ pub struct Basis<'a> {
 pub struct Comparison {
     /// Differences, in the order of users.
     pub differences: Vec<Difference>,
-    /// What rules refuse, by reason.
+    /// Activities that rules refuse, by reason.
     pub refused: BTreeMap<String, Vec<Key>>,
     /// Activities of erased users.
     pub erased: u64,

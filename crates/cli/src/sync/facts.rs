@@ -15,12 +15,12 @@ const TITLE_LENGTH: usize = 200;
 /// An action whose target the API registers with the user as its author.
 pub const PUBLISH: &str = "publish";
 
-/// What the source has.
+/// The content of the source.
 #[derive(Debug, Default)]
 pub struct Facts {
     /// Prefix of the ids of the source.
     pub id_prefix: String,
-    /// What a place of the source is, such as `line`.
+    /// The unit of places in the source, such as `line`.
     pub unit: &'static str,
     /// Activities.
     pub activities: BTreeMap<Key, Fact>,
@@ -29,7 +29,7 @@ pub struct Facts {
     /// Targets by id.
     pub targets: BTreeMap<String, Target>,
     /// Rows that cannot be sent.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<RowError>,
     /// Rows that say what another one has said.
     pub repeated: u64,
     /// Types without an action, with the number of their rows.
@@ -38,7 +38,7 @@ pub struct Facts {
     users: HashMap<String, String>,
 }
 
-/// What identifies an activity.
+/// The identity of an activity.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     pub user: String,
@@ -82,7 +82,7 @@ pub struct Target {
 
 /// A row that cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct RowError {
     pub place: u64,
     pub detail: String,
 }
@@ -237,7 +237,7 @@ impl Facts {
         }
     }
 
-    /// Adds the profile of a user, unless `--users` names the member. What the API does not accept is left out.
+    /// Adds the profile of a user, unless `--users` names the member. Leaves out names and links that the API refuses.
     pub fn profile(&mut self, user: &str, profile: Profile) {
         let id = self.id(user);
         if self.users.contains_key(&id) {
@@ -250,7 +250,7 @@ impl Facts {
         known.url = profile.url.and_then(link).or(known.url.take());
     }
 
-    /// Adds a target. What the API does not accept is left out.
+    /// Adds a target. Leaves out titles and links that the API refuses.
     pub fn target(&mut self, target: &str, found: Target, place: u64) {
         let id = self.id(target);
         if let Some(author) = &found.author {
@@ -265,7 +265,7 @@ impl Facts {
 
     /// Notes a row that cannot be sent.
     pub fn fault(&mut self, place: u64, detail: String) {
-        self.faults.push(Fault { place, detail });
+        self.faults.push(RowError { place, detail });
     }
 }
 

@@ -25,14 +25,14 @@ use crate::upload::summary::Summary;
 const RECEIPTS: Duration = Duration::from_secs(75);
 const POLL: Duration = Duration::from_millis(500);
 
-/// What a run of `--heal` sends.
+/// The changes of a run of `--heal`.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// Undos, as the API accepts them.
     pub undos: Vec<Value>,
     /// Targets that are deleted and registered again.
     pub deletions: Vec<String>,
-    /// Activities and the instants with which they are sent.
+    /// Activities to count, and their instants.
     pub counts: Vec<(Key, Option<Instant>)>,
     /// Receipts to wait for before the deletions, by target, action and instant of the record.
     receipts: HashMap<(String, String, i64), usize>,

@@ -9,8 +9,8 @@
 //!
 //! - [`sources`]: the adapters, one file for each software. [`facts`]: what they fill. [`instant`]: instants as databases
 //!   write them.
-//! - [`check`]: what the service would refuse.
-//! - [`board`]: what stands, by the journal. [`compare`]: what differs. [`report`]: the differences as text and JSON.
+//! - [`check`]: finds rows that the service would refuse.
+//! - [`board`]: the activities that count, by the journal. [`compare`]: finds differences. [`report`]: prints them.
 //! - [`send`]: sends arrays. [`heal`]: mends differences by counting and undoing.
 
 mod board;
@@ -74,7 +74,7 @@ struct Configured {
     content_periods: Vec<String>,
 }
 
-/// How many items of an array were sent, and refused.
+/// The numbers of sent and of refused items of an array.
 #[derive(Clone, Debug, Default)]
 struct Sent {
     items: u64,
@@ -320,7 +320,7 @@ impl Session<'_> {
         sent
     }
 
-    /// Sends profiles that differ from those of the board.
+    /// Sends profiles that differ from the stored ones.
     async fn send_profiles(&self, board: Option<&Board>) -> Result<Sent, Failure> {
         let mut items = Vec::new();
         for (user, profile) in &self.facts.profiles {
@@ -364,8 +364,8 @@ impl Session<'_> {
         }
     }
 
-    /// Sends activities: those that register their target with its instant, then targets, then the others. Returns what
-    /// rules have refused, by reason, and how many targets were sent.
+    /// Sends publications, which register their target with its instant, then targets, then all other activities. Returns what
+    /// rules have refused, by reason, and the numbers of targets.
     async fn send_all(
         &self,
         activities: &[(Key, Option<Instant>)],
@@ -404,7 +404,7 @@ impl Session<'_> {
         Ok(refused.collect())
     }
 
-    /// Registers targets that differ from those of the board.
+    /// Registers targets that differ from the registered ones.
     async fn send_targets(&self, board: Option<&Board>) -> Result<Sent, Failure> {
         if !self.has_content {
             return Ok(Sent::default());

@@ -1,7 +1,7 @@
 //! A dump of Discourse: what `pg_dump` writes in plain format, or `dump.sql.gz` of a backup.
 //!
 //! As in `recipes/discourse`: a topic is a `publish`, a reply a `comment` on its topic, and a like a `like` of its post.
-//! Users with negative ids are the system and bots. Unlisted topics, and those of categories that the public cannot read, are
+//! Users with negative ids are the system and bots. Unlisted topics, and topics of categories that the public cannot read, are
 //! private; messages never count. Replies go with a deleted topic. After a merge of users everything is of the
 //! remaining one.
 

@@ -1,6 +1,6 @@
 //! GitHub: the stars, issues, comments, reviews, merged pull requests and discussions of repositories, over its API.
 //!
-//! The ids are those of `recipes/github` and `recipes/giscus`. Bots do not count, nor do deleted users. A private repository is
+//! The ids are the same as in `recipes/github` and `recipes/giscus`. Bots do not count, nor do deleted users. A private repository is
 //! left out, unless the file of `--users` has `"private": true`.
 
 use std::collections::HashMap;
@@ -568,7 +568,7 @@ fn add_review(collector: &mut Collector<'_>, review: &Value) -> Result<(), Strin
     Ok(())
 }
 
-/// Reads discussions and their comments. Those of giscus are started by a bot, and their title is a path of the site.
+/// Reads discussions and their comments. A bot starts the discussions of giscus, with a path of the site as title.
 async fn read_discussions(
     api: &Api<'_>,
     collector: &mut Collector<'_>,

@@ -18,18 +18,18 @@ use super::facts::{Facts, Mapping, Row};
 
 /// A source of facts.
 pub trait Adapter {
-    /// Prefix of users and targets; empty if the ids are those of the members.
+    /// Prefix of users and targets; empty if the members have the same ids.
     const ID_PREFIX: &'static str;
     /// The types of activity and their actions; empty for one that `--map` must name. A type that is not here is an action.
     const TYPES: &'static [(&'static str, &'static str)];
-    /// What [`Row::place`] counts.
+    /// The unit of [`Row::place`].
     const UNIT: &'static str;
 
     /// Reads what the source has now.
     ///
     /// # Errors
     ///
-    /// [`Failure`] if the source cannot be read. What is wrong with a row is a fault of the facts.
+    /// [`Failure`] if the source cannot be read. An invalid row is a fault of the facts.
     fn read(
         self,
         collector: &mut Collector<'_>,

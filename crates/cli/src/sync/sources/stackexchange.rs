@@ -34,7 +34,7 @@ const ROWS: u64 = 100_000;
 /// The folder of a dump, or its files.
 pub struct StackExchange<'a>(pub &'a [String]);
 
-/// What is known of posts while the files are read.
+/// The posts that have been read, and the receiver of rows.
 struct Dump<'a, 'b> {
     collector: &'a mut Collector<'b>,
     instants: InstantFormat,
@@ -165,7 +165,7 @@ fn read_rows(
                 for attribute in element.attributes() {
                     let attribute = attribute.map_err(|error| invalid(error.to_string()))?;
                     let key = attribute.key.as_ref().to_owned();
-                    // The texts of posts are the largest part of a dump, and nobody reads them.
+                    // The texts of posts are the largest part of a dump, and not used.
                     if ["Body", "Text", "AboutMe"].contains(&key.as_str()) {
                         continue;
                     }

@@ -62,7 +62,7 @@ impl Forum {
     /// Creates a forum without topics.
     pub fn new(users: u64) -> Self {
         Self {
-            // What the webhooks of likes count is later.
+            // Webhooks of likes have no instant and count later.
             clock: Timestamp::now() - (24 * 30).hours(),
             users,
             ..Self::default()
