@@ -59,7 +59,7 @@ pub struct Board {
     /// Number of the last entry.
     last: u64,
     is_outdated: bool,
-    /// Receipts that took points back, by target, action and instant of the record, with their number.
+    /// Numbers of receipts that took points from an author, by target, action and instant of the record.
     pub taken_back: HashMap<(String, String, i64), usize>,
 }
 
@@ -215,7 +215,7 @@ impl Board {
                 let kind = Kind::Refused(activity.refusal.clone().unwrap_or_default());
                 self.add_event(number, applied_at, activity, kind, scope);
             }
-            Change::Receive(receipt) if receipt.points < 0 => {
+            Change::Receive(receipt) if receipt.points < 0 && !receipt.user.is_empty() => {
                 let target = match receipt.target.as_str() {
                     "" => receipt.listed,
                     target => target.to_owned(),

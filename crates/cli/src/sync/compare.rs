@@ -17,6 +17,9 @@ const NOT_LASTING: [&str; 5] = [
     "unknown-action",
 ];
 
+/// Facts or records by person, action and target.
+type ByPerson<'a, T> = BTreeMap<(&'a str, &'a str, &'a str), Vec<T>>;
+
 /// The input of a comparison.
 pub struct Basis<'a> {
     pub facts: &'a Facts,
@@ -77,7 +80,7 @@ impl Basis<'_> {
     pub fn compare(&self) -> Comparison {
         let mut found = Comparison::default();
         let authors = self.compare_authors(&mut found);
-        let mut wanted: BTreeMap<(&str, &str, &str), Vec<(&Key, &Fact)>> = BTreeMap::new();
+        let mut wanted: ByPerson<'_, (&Key, &Fact)> = BTreeMap::new();
         for (key, fact) in &self.facts.activities {
             if key.daily.is_some() {
                 found.daily += 1;
@@ -93,7 +96,7 @@ impl Basis<'_> {
                 .or_default();
             facts.push((key, fact));
         }
-        let mut standing: BTreeMap<(&str, &str, &str), Vec<(Key, &Record)>> = BTreeMap::new();
+        let mut standing: ByPerson<'_, (Key, &Record)> = BTreeMap::new();
         for ((user, action, target), record) in &self.board.records {
             let person = self.board.person(user);
             let key = Key {

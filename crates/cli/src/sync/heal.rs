@@ -93,6 +93,7 @@ impl Plan {
         let active = active.and_then(|record| record.active.as_ref());
         if let Some(active) = active
             && let Some(receiver) = &active.receiver
+            && !receiver.authorship.is_empty()
         {
             let target = receiver.on.as_ref().unwrap_or(&key.target).clone();
             let receipt = (target, key.action.clone(), active.at);

@@ -160,15 +160,19 @@ impl<'a> Api<'a> {
             }
             let connection = answer.body.pointer(&format!("/data{path}"));
             let connection = connection.unwrap_or(&Value::Null);
-            for node in connection["nodes"].as_array().into_iter().flatten() {
+            for node in value_at(connection, "/nodes")
+                .as_array()
+                .into_iter()
+                .flatten()
+            {
                 each(node).map_err(|what| unexpected(&url, what))?;
             }
-            let page = &connection["pageInfo"];
-            if page["hasNextPage"] != true {
+            let page = value_at(connection, "/pageInfo");
+            if value_at(page, "/hasNextPage") != true {
                 return Ok(());
             }
             if let Value::Object(variables) = &mut variables {
-                variables.insert("after".to_owned(), page["endCursor"].clone());
+                variables.insert("after".to_owned(), value_at(page, "/endCursor").clone());
             }
         }
     }
@@ -210,7 +214,7 @@ impl<'a> Api<'a> {
             }
             if wait.is_none() {
                 let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
-                let message = answer["message"].as_str().unwrap_or_default();
+                let message = value_at(&answer, "/message").as_str().unwrap_or_default();
                 let message = format!("status {}: {}", status.as_u16(), printable(message));
                 return Err(unexpected(url, message));
             }
@@ -284,14 +288,23 @@ fn unexpected(url: &Url, what: String) -> Failure {
     })
 }
 
+/// Returns a value of an object by its JSON pointer; null if there is none.
+fn value_at<'a>(item: &'a Value, pointer: &str) -> &'a Value {
+    item.pointer(pointer).unwrap_or(&Value::Null)
+}
+
 /// Returns the user of an object of REST, unless it is a bot.
 fn rest_user(user: &Value) -> Option<User> {
-    if user["type"] == "Bot" {
+    if value_at(user, "/type") == "Bot" {
         return None;
     }
-    let text = |name: &str| user[name].as_str().map(str::to_owned);
+    let text = |name: &str| {
+        value_at(user, &format!("/{name}"))
+            .as_str()
+            .map(str::to_owned)
+    };
     Some(User {
-        id: user["id"].as_i64()?,
+        id: value_at(user, "/id").as_i64()?,
         profile: Profile {
             name: text("login"),
             avatar: text("avatar_url"),
@@ -302,9 +315,13 @@ fn rest_user(user: &Value) -> Option<User> {
 
 /// Returns the author of an object of GraphQL, unless it is a bot.
 fn graphql_user(author: &Value) -> Option<User> {
-    let text = |name: &str| author[name].as_str().map(str::to_owned);
+    let text = |name: &str| {
+        value_at(author, &format!("/{name}"))
+            .as_str()
+            .map(str::to_owned)
+    };
     Some(User {
-        id: author["databaseId"].as_i64()?,
+        id: value_at(author, "/databaseId").as_i64()?,
         profile: Profile {
             name: text("login"),
             avatar: text("avatarUrl"),
@@ -315,18 +332,20 @@ fn graphql_user(author: &Value) -> Option<User> {
 
 /// Returns an instant of an object.
 fn instant(item: &Value, field: &str) -> Result<Instant, String> {
-    let at = item[field].as_str().and_then(Instant::parse);
+    let at = value_at(item, &format!("/{field}"))
+        .as_str()
+        .and_then(Instant::parse);
     at.ok_or_else(|| format!("an item without {field}"))
 }
 
 fn id(item: &Value) -> Result<i64, String> {
     // GraphQL gives large numbers as text.
-    let full = item["fullDatabaseId"]
+    let full = value_at(item, "/fullDatabaseId")
         .as_str()
         .and_then(|id| id.parse().ok());
     let id = full
-        .or_else(|| item["id"].as_i64())
-        .or_else(|| item["databaseId"].as_i64());
+        .or_else(|| value_at(item, "/id").as_i64())
+        .or_else(|| value_at(item, "/databaseId").as_i64());
     id.ok_or_else(|| "an item without an id".to_owned())
 }
 
@@ -363,12 +382,16 @@ async fn read_repository(
     let path = format!("repos/{name}");
     let url = api.url(&path);
     let repository = api.request(Method::GET, &url, JSON, None).await?.body;
-    if repository["private"] == true && !collector.mapping.private {
+    if value_at(&repository, "/private") == true && !collector.mapping.private {
         return Ok(false);
     }
     let repository_id = id(&repository).map_err(|what| unexpected(&url, what))?;
     let target = format!("repository:{repository_id}");
-    let text = |item: &Value, field: &str| item[field].as_str().map(str::to_owned);
+    let text = |item: &Value, field: &str| {
+        value_at(item, &format!("/{field}"))
+            .as_str()
+            .map(str::to_owned)
+    };
     let found = Target {
         title: text(&repository, "full_name"),
         url: text(&repository, "html_url"),
@@ -377,7 +400,7 @@ async fn read_repository(
     let place = repository_id.unsigned_abs();
     collector.facts.target(&target, found, place);
     api.list(&format!("{path}/stargazers"), &[], STARS, |star| {
-        if let Some(user) = rest_user(&star["user"]) {
+        if let Some(user) = rest_user(value_at(star, "/user")) {
             let done = Done {
                 kind: "star",
                 user,
@@ -411,15 +434,19 @@ async fn read_issues(
     // In the order of creation: what is new while the pages are read is on the last one.
     let query = [("state", "all"), ("sort", "created"), ("direction", "asc")];
     api.list(&format!("{path}/issues"), &query, JSON, |item| {
-        let (id, user) = (id(item)?, rest_user(&item["user"]));
-        let text = |field: &str| item[field].as_str().map(str::to_owned);
+        let (id, user) = (id(item)?, rest_user(value_at(item, "/user")));
+        let text = |field: &str| {
+            value_at(item, &format!("/{field}"))
+                .as_str()
+                .map(str::to_owned)
+        };
         let issue = Issue {
             id,
             author: user.as_ref().map(|user| user.id),
             title: text("title"),
             url: text("html_url"),
         };
-        if let Some(user) = user.filter(|_| item["pull_request"].is_null()) {
+        if let Some(user) = user.filter(|_| value_at(item, "/pull_request").is_null()) {
             add_issue(collector, &issue);
             let done = Done {
                 kind: "issue",
@@ -431,7 +458,10 @@ async fn read_issues(
             };
             add(collector, done);
         }
-        issues.insert(item["number"].as_i64().unwrap_or_default(), issue);
+        issues.insert(
+            value_at(item, "/number").as_i64().unwrap_or_default(),
+            issue,
+        );
         Ok(())
     })
     .await?;
@@ -459,11 +489,11 @@ async fn read_comments(
 ) -> Result<(), Failure> {
     let query = [("sort", "created"), ("direction", "asc")];
     api.list(&format!("{path}/issues/comments"), &query, JSON, |item| {
-        let number = item["issue_url"]
+        let number = value_at(item, "/issue_url")
             .as_str()
             .and_then(|url| url.rsplit('/').next());
         let issue = number.and_then(|number| issues.get(&number.parse().ok()?));
-        if let Some((user, issue)) = rest_user(&item["user"]).zip(issue) {
+        if let Some((user, issue)) = rest_user(value_at(item, "/user")).zip(issue) {
             let id = id(item)?;
             add_issue(collector, issue);
             let done = Done {
@@ -493,12 +523,14 @@ async fn read_pulls(
         ("direction", "asc"),
     ];
     api.list(&format!("{path}/pulls"), &query, JSON, |item| {
-        if let Some(user) = rest_user(&item["user"]).filter(|_| !item["merged_at"].is_null()) {
+        if let Some(user) =
+            rest_user(value_at(item, "/user")).filter(|_| !value_at(item, "/merged_at").is_null())
+        {
             let id = id(item)?;
             let target = format!("pull:{id}");
             let found = Target {
-                title: item["title"].as_str().map(str::to_owned),
-                url: item["html_url"].as_str().map(str::to_owned),
+                title: value_at(item, "/title").as_str().map(str::to_owned),
+                url: value_at(item, "/html_url").as_str().map(str::to_owned),
                 ..Target::default()
             };
             collector.facts.target(&target, found, id.unsigned_abs());
@@ -530,12 +562,12 @@ async fn read_reviews(
     );
     let mut more = Vec::new();
     api.nodes(&pulls, repository, "/repository/pullRequests", |pull| {
-        let reviews = &pull["reviews"];
-        for review in reviews["nodes"].as_array().into_iter().flatten() {
+        let reviews = value_at(pull, "/reviews");
+        for review in value_at(reviews, "/nodes").as_array().into_iter().flatten() {
             add_review(collector, review)?;
         }
-        if reviews["pageInfo"]["hasNextPage"] == true {
-            more.push(json!({"id": pull["id"], "after": reviews["pageInfo"]["endCursor"]}));
+        if value_at(reviews, "/pageInfo/hasNextPage") == true {
+            more.push(json!({"id": value_at(pull, "/id"), "after": value_at(reviews, "/pageInfo/endCursor")}));
         }
         Ok(())
     })
@@ -551,9 +583,9 @@ async fn read_reviews(
 }
 
 fn add_review(collector: &mut Collector<'_>, review: &Value) -> Result<(), String> {
-    let counts =
-        ["APPROVED", "CHANGES_REQUESTED"].contains(&review["state"].as_str().unwrap_or(""));
-    if let Some(user) = graphql_user(&review["author"]).filter(|_| counts) {
+    let counts = ["APPROVED", "CHANGES_REQUESTED"]
+        .contains(&value_at(review, "/state").as_str().unwrap_or(""));
+    if let Some(user) = graphql_user(value_at(review, "/author")).filter(|_| counts) {
         let id = id(review)?;
         let done = Done {
             kind: "review",
@@ -581,15 +613,15 @@ async fn read_discussions(
     let mut discussions = Vec::new();
     api.nodes(&query, repository, "/repository/discussions", |item| {
         let (id, title) = (
-            id(&json!({"id": item["databaseId"]}))?,
-            item["title"].as_str(),
+            id(&json!({"id": value_at(item, "/databaseId")}))?,
+            value_at(item, "/title").as_str(),
         );
         let target = format!("discussion:{id}");
-        let is_bot = item["author"]["__typename"] == "Bot";
-        if let Some(user) = graphql_user(&item["author"]) {
+        let is_bot = value_at(item, "/author/__typename") == "Bot";
+        if let Some(user) = graphql_user(value_at(item, "/author")) {
             let found = Target {
                 title: title.map(str::to_owned),
-                url: item["url"].as_str().map(str::to_owned),
+                url: value_at(item, "/url").as_str().map(str::to_owned),
                 ..Target::default()
             };
             collector.facts.target(&target, found, id.unsigned_abs());
@@ -607,7 +639,7 @@ async fn read_discussions(
             true => format!("/{}", title.unwrap_or_default()),
             false => target,
         };
-        discussions.push((item["id"].clone(), on));
+        discussions.push((value_at(item, "/id").clone(), on));
         Ok(())
     })
     .await?;
@@ -624,12 +656,14 @@ async fn read_discussions(
         let variables = json!({"id": discussion, "after": null});
         api.nodes(&comments, &variables, "/node/comments", |comment| {
             add_discussion_comment(collector, comment, &on)?;
-            let replies = &comment["replies"];
-            for reply in replies["nodes"].as_array().into_iter().flatten() {
+            let replies = value_at(comment, "/replies");
+            for reply in value_at(replies, "/nodes").as_array().into_iter().flatten() {
                 add_discussion_comment(collector, reply, &on)?;
             }
-            if replies["pageInfo"]["hasNextPage"] == true {
-                more.push(json!({"id": comment["id"], "after": replies["pageInfo"]["endCursor"]}));
+            if value_at(replies, "/pageInfo/hasNextPage") == true {
+                more.push(
+                    json!({"id": value_at(comment, "/id"), "after": value_at(replies, "/pageInfo/endCursor")}),
+                );
             }
             Ok(())
         })
@@ -647,8 +681,8 @@ fn add_discussion_comment(
     comment: &Value,
     on: &str,
 ) -> Result<(), String> {
-    if let Some(user) = graphql_user(&comment["author"]) {
-        let id = id(&json!({"id": comment["databaseId"]}))?;
+    if let Some(user) = graphql_user(value_at(comment, "/author")) {
+        let id = id(&json!({"id": value_at(comment, "/databaseId")}))?;
         let done = Done {
             kind: "discussion-comment",
             user,

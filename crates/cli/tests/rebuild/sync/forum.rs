@@ -17,7 +17,7 @@ pub struct Forum {
     /// Users who were merged into others: their ids exist no more.
     pub merged: BTreeSet<u64>,
     clock: Timestamp,
-    users: u64,
+    members: BTreeSet<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -46,6 +46,11 @@ pub struct Standing {
     pub author: Option<String>,
 }
 
+/// Webhooks of likes have no instant and count later.
+fn month_ago() -> Timestamp {
+    Timestamp::now() - (24 * 30).hours()
+}
+
 pub fn user(id: u64) -> String {
     format!("discourse:{id}")
 }
@@ -62,9 +67,8 @@ impl Forum {
     /// Creates a forum without topics.
     pub fn new(users: u64) -> Self {
         Self {
-            // Webhooks of likes have no instant and count later.
-            clock: Timestamp::now() - (24 * 30).hours(),
-            users,
+            clock: month_ago(),
+            members: (1..=users).collect(),
             ..Self::default()
         }
     }
@@ -77,9 +81,10 @@ impl Forum {
 
     fn member(&self, random: &mut Random) -> u64 {
         loop {
-            let user = 1 + random.below(self.users);
-            if !self.merged.contains(&user) {
-                return user;
+            let index = random.below(self.members.len() as u64) as usize;
+            let member = self.members.iter().nth(index);
+            if let Some(member) = member.filter(|member| !self.merged.contains(member)) {
+                return *member;
             }
         }
     }
@@ -195,7 +200,9 @@ impl Forum {
                 deleted.is_deleted = false;
                 let id = *id;
                 let mut comment = self.comment(id);
-                comment.as_object_mut().unwrap().remove("at");
+                if let Some(fields) = comment.as_object_mut() {
+                    fields.remove("at");
+                }
                 match self.is_shown(id) {
                     true => vec![comment],
                     false => Vec::new(),
@@ -209,21 +216,27 @@ impl Forum {
             }
             (10, Some(reply), Some(first)) => {
                 let id = [reply, first][random.below(2) as usize];
-                let found = self.posts.get_mut(&id).unwrap();
-                found.author = member;
-                if found.is_first {
-                    self.topics.get_mut(&found.topic).unwrap().author = member;
-                }
+                self.give(id, member);
                 Vec::new()
             }
             (11, ..) if random.below(6) == 0 => {
                 let other = self.member(random);
-                if other != member && (self.merged.len() as u64) < self.users / 3 {
+                if other != member && self.merged.len() < self.members.len() / 3 {
                     self.merge(member, other);
                 }
                 Vec::new()
             }
             _ => Vec::new(),
+        }
+    }
+
+    /// Gives a post to another author, and with the first post its topic.
+    pub fn give(&mut self, id: u64, author: u64) {
+        if let Some(post) = self.posts.get_mut(&id) {
+            post.author = author;
+            let (is_first, topic) = (post.is_first, post.topic);
+            let topics = self.topics.entry(topic);
+            topics.and_modify(|topic| topic.author = if is_first { author } else { topic.author });
         }
     }
 
@@ -313,7 +326,7 @@ impl Forum {
 
     /// Reads the demo community: publications become topics, comments replies, and bookmarks likes of first posts.
     pub fn demo() -> Result<Self, Box<dyn std::error::Error>> {
-        let mut forum = Self::default();
+        let mut forum = Self::new(0);
         let text = std::fs::read_to_string(root().join("demo/community.jsonl"))?;
         let lines: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
         let (mut lines, mut topics) = (lines?, BTreeMap::new());
@@ -323,7 +336,7 @@ impl Forum {
             let text = |name: &str| line[name].as_str().unwrap_or_default();
             let (user, target): (u64, _) = (text("user").parse()?, text("target").to_owned());
             let at: Timestamp = text("at").parse()?;
-            forum.users = forum.users.max(user);
+            forum.members.insert(user);
             match (text("action"), topics.get(&target).copied()) {
                 ("publish", None) => {
                     let id = forum.topics.len() as u64 + 1;
@@ -417,7 +430,7 @@ impl Forum {
             topic + 1
         ));
         dump.push_str("\\.\n\nCOPY public.users (id, username, created_at, name) FROM stdin;\n-1\tsystem\t2018-01-01 00:00:00\tsystem\n");
-        for id in (1..=self.users).filter(|id| !self.merged.contains(id)) {
+        for id in self.members.difference(&self.merged) {
             let name = if id % 2 == 0 {
                 format!("Name {id}")
             } else {
@@ -442,8 +455,8 @@ impl Forum {
                 ),
             )
         };
-        let users = (-1..=self.users as i64).filter(|id| *id != 0);
-        let users = users.map(|id| {
+        let members = self.members.iter().map(|id| *id as i64);
+        let users = [-1].into_iter().chain(members).map(|id| {
             format!("<row Id=\"{id}\" DisplayName=\"A &amp; {id}\" AboutMe=\"&lt;p&gt;\" />")
         });
         let shown = self.topics.iter().filter(|(_, topic)| !topic.is_deleted);

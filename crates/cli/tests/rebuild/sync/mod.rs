@@ -21,7 +21,11 @@ use crate::run::{self, Run};
 use forum::{Forum, post, topic, user};
 
 fn start() -> JournalApp {
-    JournalApp::start(|worker| content(worker, 1).var("BOARD_MAX_AGE", "0"))
+    start_on(1)
+}
+
+fn start_on(shards: u32) -> JournalApp {
+    JournalApp::start(|worker| content(worker, shards).var("BOARD_MAX_AGE", "0"))
 }
 
 /// A source in a folder of its own.
@@ -92,10 +96,10 @@ async fn send_all(app: &JournalApp, activities: &[Value]) {
     }
 }
 
-/// Each change alone, without its webhook, and with a repeated one.
+/// Each change alone, without its webhook, and with a repeated one, on several shards.
 #[tokio::test(flavor = "multi_thread")]
 async fn sync_heals_each_change() -> TestResult {
-    let (app, source) = (start(), Source::new()?);
+    let (app, source) = (start_on(3), Source::new()?);
     let mut forum = Forum::new(6);
     for author in [1, 2] {
         let id = forum.add_topic(author);
@@ -146,10 +150,7 @@ async fn sync_heals_each_change() -> TestResult {
         ),
         (
             "author",
-            |forum| {
-                forum.topics.get_mut(&1).unwrap().author = 6;
-                forum.posts.get_mut(&1).unwrap().author = 6;
-            },
+            |forum| forum.give(1, 6),
             // The publication of both, two comments, the two authors, and two likes.
             8,
         ),
@@ -241,17 +242,11 @@ async fn sync_reads_stack_exchange_dump() -> TestResult {
     Ok(())
 }
 
-/// Webhooks are lost and repeated while the forum changes.
+/// Webhooks are lost and repeated while the demo community changes.
 #[tokio::test(flavor = "multi_thread")]
 async fn sync_heals_random_changes() -> TestResult {
     let (app, source) = (start(), Source::new()?);
-    let (mut forum, mut random) = (Forum::new(12), Random::new(7));
-    for author in 1..=4 {
-        let id = forum.add_topic(author);
-        for member in 5..=8 {
-            forum.add_reply(id, member);
-        }
-    }
+    let (mut forum, mut random) = (Forum::demo()?, Random::new(7));
     assert_eq!(source.discourse(&app, &forum, &[])?.code, Some(0));
     let (changes, rounds) = match std::env::var_os("SHORT") {
         Some(_) => (60, 2),
