@@ -210,8 +210,8 @@ async fn sync_reads_discourse_dump() -> TestResult {
         again.stdout.starts_with("0 profiles, 0 targets\n0 lines"),
         "{again:?}"
     );
-    let profile = app.api.get("/v1/users/discourse:2").await;
-    assert_eq!(profile.body["name"], "Name 2", "{}", profile.text);
+    let profile = app.api.get("/v1/users/discourse:62").await;
+    assert_eq!(profile.body["name"], "Name 62", "{}", profile.text);
     let target = app.api.get("/v1/targets/discourse:topic:1").await;
     assert_eq!(target.body["title"], "Topic \\ 1", "{}", target.text);
     Ok(())
@@ -237,8 +237,8 @@ async fn sync_reads_stack_exchange_dump() -> TestResult {
     let [members, authors, _] = boards(&app).await.map(renamed);
     let [expected_members, expected_authors, _] = forum.points();
     assert_eq!((members, authors), (expected_members, expected_authors));
-    let profile = app.api.get("/v1/users/stackexchange:2").await;
-    assert_eq!(profile.body["name"], "A & 2", "{}", profile.text);
+    let profile = app.api.get("/v1/users/stackexchange:62").await;
+    assert_eq!(profile.body["name"], "A & 62", "{}", profile.text);
     Ok(())
 }
 
