@@ -157,8 +157,8 @@ fn type_action(text: &str) -> Result<(String, Option<String>), String> {
 }
 
 const EXAMPLES: &str = "\
-A run sends what the source has and the journal lacks; without a journal it sends everything, and what
-has counted is a duplicate. Run it again after an interruption.
+A run sends what the source has and the journal lacks; without a journal it sends everything, and
+what has counted is a duplicate. Run it again after an interruption.
 
 Examples:
   activity-rank sync csv activity.csv --dry-run
@@ -181,16 +181,16 @@ Examples:
   pg_dump --data-only discourse | activity-rank sync discourse - --map like=";
 
 const STACK_EXCHANGE_EXAMPLES: &str = "\
-The types are question, answer, comment, favorite and bounty, which --map must name. Other votes have
-no voters.
+The types are question, answer, comment, favorite and bounty, which --map must name. Other votes
+have no voters.
 
 Examples:
   activity-rank sync stackexchange ./coffee.stackexchange.com --dry-run
   activity-rank sync stackexchange Users.xml Posts.xml --map answer=publish";
 
 const GITHUB_EXAMPLES: &str = "\
-The types are star, issue, comment, review, pull, discussion and discussion-comment. When the rate limit
-is used up, a run waits until GitHub says that it may go on.
+The types are star, issue, comment, review, pull, discussion and discussion-comment. When the rate
+limit is used up, a run waits until GitHub says that it may go on.
 
 Examples:
   GITHUB_TOKEN=… activity-rank sync github octocat/hello-world --dry-run
