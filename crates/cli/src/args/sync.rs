@@ -122,8 +122,11 @@ pub struct SyncOptions {
     #[arg(long)]
     pub json: bool,
     /// Send the valid rows of a source that has invalid ones
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["compare", "heal"])]
     pub skip_invalid: bool,
+    /// Heal also if that undoes more than half of the activity that counts
+    #[arg(long, requires = "heal")]
+    pub force: bool,
     /// Maximum number of activities per request
     #[arg(long, value_name = "LINES", default_value_t = 200, value_parser = super::batch_lines)]
     pub batch: usize,
@@ -157,8 +160,8 @@ fn type_action(text: &str) -> Result<(String, Option<String>), String> {
 }
 
 const EXAMPLES: &str = "\
-A run sends what the source has and the journal lacks; without a journal it sends everything, and
-what has counted is a duplicate. Run it again after an interruption.
+A run sends what the source has and the journal lacks; without a journal it sends everything,
+and what has counted is a duplicate. Run it again after an interruption.
 
 Examples:
   activity-rank sync csv activity.csv --dry-run
@@ -186,11 +189,12 @@ have no voters.
 
 Examples:
   activity-rank sync stackexchange ./coffee.stackexchange.com --dry-run
-  activity-rank sync stackexchange Users.xml Posts.xml --map answer=publish";
+  activity-rank sync stackexchange ./coffee.stackexchange.com --map answer=publish";
 
 const GITHUB_EXAMPLES: &str = "\
 The types are star, issue, comment, review, pull, discussion and discussion-comment. When the rate
-limit is used up, a run waits until GitHub says that it may go on.
+limit is used up, a run waits until GitHub says that it may go on. To compare and heal, name all
+repositories whose webhooks the deployment receives.
 
 Examples:
   GITHUB_TOKEN=… activity-rank sync github octocat/hello-world --dry-run

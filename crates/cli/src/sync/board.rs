@@ -374,6 +374,12 @@ impl Board {
         }
     }
 
+    /// Returns the number of activities that count.
+    pub fn standing(&self) -> usize {
+        let records = self.records.values();
+        records.filter(|record| record.active.is_some()).count()
+    }
+
     /// Returns the member whom a user counts for.
     pub fn person<'a>(&'a self, user: &'a str) -> &'a str {
         self.members.get(user).map_or(user, String::as_str)

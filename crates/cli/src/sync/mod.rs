@@ -56,6 +56,9 @@ use report::activities;
 use send::Sender;
 use sources::{Adapter, Collector};
 
+/// A run undoes this many activities without a further check.
+const FEW: usize = 20;
+
 /// Options that adapters share.
 struct Options {
     map: Vec<(String, Option<String>)>,
@@ -502,6 +505,7 @@ impl Session<'_> {
             if self.options.dry_run {
                 return self.print_heal(&plan, &comparison);
             }
+            self.check_loss(&comparison, &board)?;
             let mut summary = Summary::new(None);
             let refused = plan.run(self, &mut board, &mut summary).await;
             self.progress.finish();
@@ -515,6 +519,20 @@ impl Session<'_> {
         }
         self.progress.finish();
         self.print_comparison(&comparison)
+    }
+
+    /// Refuses to undo more than half of the activity that counts: then the source is more likely to be incomplete.
+    fn check_loss(&self, comparison: &Comparison, board: &Board) -> Result<(), Failure> {
+        let differences = comparison.differences.iter();
+        let is_excess = |difference: &&Difference| matches!(difference, Difference::Excess { .. });
+        let (excess, standing) = (differences.filter(is_excess).count(), board.standing());
+        if self.options.force || excess <= FEW || 2 * excess <= standing {
+            return Ok(());
+        }
+        Err(Failure::Usage(format!(
+            "nothing was changed: the source lacks {excess} of the {} that count; if that is right, add --force",
+            activities(standing as u64)
+        )))
     }
 
     fn print_heal(&self, plan: &Plan, comparison: &Comparison) -> Result<ExitCode, Failure> {

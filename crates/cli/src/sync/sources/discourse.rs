@@ -13,7 +13,6 @@ use jiff::tz::TimeZone;
 use super::dump::{CopyRow, read_copy};
 use super::{Adapter, Collector};
 use crate::failure::Failure;
-use crate::printable::printable;
 use crate::progress::Progress;
 use crate::sync::facts::{Profile, Row, Target};
 use crate::sync::instant::InstantFormat;
@@ -84,12 +83,6 @@ impl Adapter for Discourse<'_> {
                 tables.faults.push((row.line, detail));
             }
         })?;
-        if tables.topics.is_empty() && tables.posts.is_empty() {
-            return Err(Failure::Usage(format!(
-                "{}: has no topics and no posts: expected what pg_dump writes in plain format, or dump.sql.gz of a backup",
-                printable(self.0)
-            )));
-        }
         tables.collect(collector, site.as_deref());
         Ok(())
     }

@@ -77,26 +77,27 @@ impl CopyRow<'_> {
     }
 }
 
-/// Calls `each` for every row of these tables. Returns the number of rows.
+/// Calls `each` for every row of these tables.
 ///
 /// # Errors
 ///
-/// [`Failure::File`] if the dump cannot be read.
+/// [`Failure::File`] if the dump cannot be read, ends within a table or lacks one: with a part of a dump it would look as if
+/// the rest had been deleted.
 pub fn read_copy(
     name: &str,
     tables: &[&str],
     progress: &Progress,
     mut each: impl FnMut(&CopyRow<'_>),
-) -> Result<u64, Failure> {
+) -> Result<(), Failure> {
     let mut input = open(name)?;
-    let (mut line, mut number, mut rows) = (Vec::new(), 0, 0);
-    // The table and the columns of the block; `None` outside and in other tables.
+    let (mut line, mut number, mut missing) = (Vec::new(), 0, tables.to_vec());
+    // The table and the columns of the block.
     let mut block: Option<(String, Vec<String>)> = None;
     loop {
         line.clear();
         let bytes = input.read_until(b'\n', &mut line);
         if bytes.map_err(|cause| failure(name, cause))? == 0 {
-            return Ok(rows);
+            break;
         }
         number += 1;
         if number % LINES == 0 {
@@ -105,19 +106,38 @@ pub fn read_copy(
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end_matches(['\n', '\r']);
         match &block {
-            None => block = header(text).filter(|(table, _)| tables.contains(&table.as_str())),
-            Some(_) if text == "\\." => block = None,
-            Some((table, columns)) => {
-                rows += 1;
-                each(&CopyRow {
-                    table,
-                    line: number,
-                    columns,
-                    cells: text.split('\t').collect(),
-                });
+            None => {
+                block = header(text);
+                let table = block.as_ref().map(|(table, _)| table.as_str());
+                missing.retain(|name| Some(*name) != table);
             }
+            Some(_) if text == "\\." => block = None,
+            Some((table, columns)) if tables.contains(&table.as_str()) => each(&CopyRow {
+                table,
+                line: number,
+                columns,
+                cells: text.split('\t').collect(),
+            }),
+            Some(_) => {}
         }
     }
+    match (&block, missing.as_slice()) {
+        (None, []) => Ok(()),
+        (Some((table, _)), _) => Err(invalid(name, format!("ends within the table {table}"))),
+        (None, missing) => {
+            let missing = missing.join(", ");
+            let expected = "expected the output of pg_dump in plain format";
+            Err(invalid(
+                name,
+                format!("has no COPY block of {missing}: {expected}"),
+            ))
+        }
+    }
+}
+
+/// Returns the failure of a file with unusable content.
+pub fn invalid(name: &str, what: String) -> Failure {
+    failure(name, io::Error::new(io::ErrorKind::InvalidData, what))
 }
 
 /// Parses the first line of a block: `COPY public.users (id, username, "order") FROM stdin;`.
@@ -152,12 +172,30 @@ mod tests {
                 row.text("x"),
             ));
         });
-        assert_eq!(rows.unwrap(), 2);
+        rows.unwrap();
         let name = Some("a\tb\\c\nd".to_owned());
         let expected = [
             (7, Some(7), name, true, None),
             (8, Some(8), None, false, None),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn part_of_a_dump_is_refused() {
+        let users = "COPY public.users (id) FROM stdin;\n7\n";
+        for (dump, error) in [
+            (users.to_owned(), "ends within the table users"),
+            (
+                format!("{users}\\.\n"),
+                "has no COPY block of posts: expected the output of pg_dump in plain format",
+            ),
+        ] {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(&file, dump).unwrap();
+            let name = file.path().to_string_lossy();
+            let read = read_copy(&name, &["posts", "users"], &Progress::new(None), |_| ());
+            assert_eq!(read.unwrap_err().to_string(), format!("{name}: {error}"));
+        }
     }
 }

@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use quick_xml::events::Event;
 use quick_xml::{Reader, XmlVersion};
 
-use super::dump::{failure, open};
+use super::dump::{invalid, open};
 use super::{Adapter, Collector};
 use crate::count::count;
 use crate::failure::Failure;
@@ -128,10 +128,12 @@ fn files(paths: &[String]) -> Result<Vec<(&'static str, PathBuf)>, Failure> {
             }
         }
     }
-    if !found.iter().any(|(file, _)| *file == "Posts.xml") {
+    // With a part of a dump it would look as if the rest had been deleted.
+    let is_missing = |file: &&&str| !found.iter().any(|(name, _)| *name == **file);
+    if let Some(missing) = FILES.iter().find(is_missing) {
+        let paths = printable(&paths.join(", "));
         return Err(Failure::Usage(format!(
-            "{}: has no Posts.xml: give the folder of a dump, or its files {}",
-            printable(&paths.join(", ")),
+            "{paths}: has no {missing}: give the folder of a dump, or its files {}",
             FILES.join(", ")
         )));
     }
@@ -144,19 +146,17 @@ fn read_rows(
     progress: &Progress,
     mut each: impl FnMut(&Attributes),
 ) -> Result<(), Failure> {
-    let invalid = |what: String| {
-        failure(
-            name,
-            std::io::Error::new(std::io::ErrorKind::InvalidData, what),
-        )
-    };
+    let invalid = |what: String| invalid(name, what);
     let input: Box<dyn BufRead> = open(name)?;
     let (mut reader, mut buffer, mut rows) = (Reader::from_reader(input), Vec::new(), 0);
+    let mut is_complete = false;
     loop {
         buffer.clear();
         let event = reader.read_event_into(&mut buffer);
         match event.map_err(|error| invalid(error.to_string()))? {
-            Event::Eof => return Ok(()),
+            Event::Eof if is_complete => return Ok(()),
+            Event::Eof => return Err(invalid("ends before its last row".to_owned())),
+            Event::End(element) if element.name().as_ref() != "row" => is_complete = true,
             Event::Empty(element) | Event::Start(element) if element.name().as_ref() == "row" => {
                 let mut row = Attributes {
                     values: HashMap::new(),

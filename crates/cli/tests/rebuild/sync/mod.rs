@@ -176,6 +176,33 @@ async fn sync_heals_each_change() -> TestResult {
     assert_ends(&source.csv(&app, &forum, &["--compare"])?, 4, "1 differ");
     assert_ends(&source.csv(&app, &forum, &["--heal"])?, 0, "0 differ");
     assert_eq!(boards(&app).await, forum.points());
+    // A source that has lost most of its content.
+    let empty = source.write("empty.csv", "user,action,target\n")?;
+    let map = [
+        "--map",
+        "comment=comment",
+        "--map",
+        "like=like",
+        "--map",
+        "publish=publish",
+    ];
+    let sync = [
+        &["sync", "csv", &empty, "--id-prefix", "discourse:"],
+        &map[..],
+    ]
+    .concat();
+    for index in 0..20 {
+        let like = json!({"user": user(index), "action": "like", "target": post(900)});
+        app.send(like).await;
+    }
+    let refused = run(&app, &[&sync[..], &["--heal"]].concat())?;
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(
+        refused.stderr.contains("if that is right, add --force"),
+        "{refused:?}"
+    );
+    assert_ends(&source.csv(&app, &forum, &["--compare"])?, 4, "20 differ");
+    assert_ends(&source.csv(&app, &forum, &["--heal"])?, 0, "0 differ");
     let topic = app.api.get(&format!("/v1/targets/{}", topic(1))).await;
     assert_eq!(topic.body["author"], user(6), "{}", topic.text);
     Ok(())
