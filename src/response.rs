@@ -153,9 +153,9 @@ impl Response {
             Error::InvalidToken(_) => {
                 response.with("www-authenticate", "Bearer error=\"invalid_token\"")
             }
-            Error::StoreUnavailable(_) | Error::KeysUnavailable(_) => {
-                response.with("retry-after", "1")
-            }
+            Error::StoreUnavailable(_)
+            | Error::KeysUnavailable(_)
+            | Error::TurnstileUnavailable(_) => response.with("retry-after", "1"),
             Error::RateLimited(_, seconds) => response.with("retry-after", seconds.to_string()),
             Error::InvalidRequest(..)
             | Error::Forbidden(_)

@@ -60,7 +60,8 @@ const GAINS: &str = "gain AS MATERIALIZED (SELECT n, user, did, action, at, days
     CAST(julianday(entry ->> 'date') + 0.5 AS INTEGER) AS days, ',' || (entry ->> 'groups') || ',' AS groups, \
     CAST(COALESCE(entry ->> iif(did = 'receive', 'changed', 'counted'), entry ->> 'at', entry ->> 'now') AS INTEGER) \
     AS at FROM next WHERE user <> '' AND did IN ('count', 'undo', 'adjust', 'receive', 'place') \
-    AND entry ->> 'kinds' IS NOT 'e' AND COALESCE(entry ->> 'applied', did) <> '') AS next))";
+    AND entry ->> 'kinds' IS NOT 'e' AND (did NOT IN ('count', 'undo') OR entry ->> 'kinds' IS NOT '') \
+    AND COALESCE(entry ->> 'applied', did) <> '') AS next))";
 
 /// The changes of tallies by each row.
 const CHANGES: &str = "change AS MATERIALIZED (SELECT achievement, kind, def, user AS member, n, at, \

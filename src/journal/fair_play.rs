@@ -178,7 +178,7 @@ pub async fn add(
          CAST(entry ->> 'at' AS INTEGER) AS at, iif(entry ->> 'did' = 'undo', -1, 1) AS sign, \
          CAST(entry ->> 'points' AS INTEGER) AS points, {TARGET} AS target, \
          IFNULL(entry ->> 'received', '') AS received FROM next WHERE user <> '' AND entry ->> 'did' IN ('count', 'undo') \
-         AND entry ->> 'applied' IS NOT '' AND entry ->> 'action' <> 'adjust' AND entry ->> 'date' > date(?4 * 86400, 'unixepoch')), \
+         AND entry ->> 'applied' IS NOT '' AND entry ->> 'kinds' IS NOT '' AND entry ->> 'action' <> 'adjust' AND entry ->> 'date' > date(?4 * 86400, 'unixepoch')), \
          {GIFT} \
          INSERT INTO gifts (site, day, giver, receiver, gifts, points, given, burst) \
          SELECT ?1, day, giver, receiver, SUM(sign), SUM(sign * steps), SUM(sign * points), MAX(burst) FROM (SELECT *, \

@@ -41,14 +41,15 @@ const EARLIEST_ZONE: i64 = 14 * 3_600_000;
 /// An undo takes back the points of the row that it undoes. These are the points of its rule, unless
 /// the rule has changed or a board had fewer: only then that row is looked up. If adjustments had taken
 /// points from the board of the day, they shrink by the difference, as in the user's history. A board that
-/// may have expired does not show a difference. An adjustment of an event (`kinds` is `e`) is on no board of a day.
+/// may have expired does not show a difference. Activity of a visitor (`kinds` is empty) is on no board: it counts without
+/// points, and a visitor is no member. An adjustment of an event (`kinds` is `e`) is on no board of a day.
 #[must_use]
 pub fn statements(config: &Config, until: Option<Instant>) -> [Statement; 2] {
     let sums = format!(
         "WITH next AS {NEXT}, changes AS (SELECT entry ->> '$.did' AS did, \
          entry ->> '$.date' AS date, entry ->> '$.action' AS action, {APPLIED} AS applied, \
          entry ->> '$.now' - strftime('%s', entry ->> '$.date') * 1000 < ?3 AS kept, \
-         CASE WHEN entry ->> '$.did' <> 'undo' THEN {POINTS} \
+         (entry ->> '$.kinds' IS NOT '') * CASE WHEN entry ->> '$.did' <> 'undo' THEN {POINTS} \
          WHEN entry ->> '$.applied' = '-' || (entry ->> '$.points') THEN {APPLIED} \
          ELSE -IFNULL((SELECT {POINTS} {EARLIER} IN ('count', 'adjust') \
          AND earlier.entry ->> '$.mark' = next.entry ->> '$.mark' ORDER BY earlier.n DESC LIMIT 1), \
@@ -63,7 +64,7 @@ pub fn statements(config: &Config, until: Option<Instant>) -> [Statement; 2] {
          UNION ALL SELECT date, 'adjust', 0, applied - points FROM changes \
          WHERE did = 'undo' AND action <> 'adjust' AND kept AND applied > points \
          UNION ALL SELECT entry ->> '$.date', '', 1, 0 FROM next WHERE entry ->> '$.did' = 'count' \
-         AND NOT EXISTS (SELECT 1 {EARLIER} = 'count')) GROUP BY date, action \
+         AND entry ->> '$.kinds' IS NOT '' AND NOT EXISTS (SELECT 1 {EARLIER} = 'count')) GROUP BY date, action \
          ON CONFLICT DO UPDATE SET count = count + excluded.count, points = points + excluded.points"
     );
     let position = format!(

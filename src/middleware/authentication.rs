@@ -4,9 +4,10 @@ use super::{key_set, rate_limit};
 use crate::app::{App, RequestContext};
 use crate::platform::crypto;
 use crate::request::Request;
-use activity_rank_core::caller::Caller;
+use activity_rank_core::caller::{Caller, Visitor};
 use activity_rank_core::config::Tokens;
 use activity_rank_core::error::Error;
+use activity_rank_core::id;
 use activity_rank_core::token::keys::{self, Key};
 use activity_rank_core::token::{Member, Token};
 use serde_json::{Map, Value};
@@ -25,11 +26,12 @@ pub async fn authenticate(context: RequestContext<'_>) -> Result<Caller, Error> 
     let RequestContext { app, request, .. } = context;
     let caller = identify(context, request.bearer()).await;
     match &caller {
-        Ok(caller @ Caller::User(_)) if !request.is_read() => {
+        Ok(caller @ (Caller::User(_) | Caller::Visitor(_))) if !request.is_read() => {
             let user = caller.write_limit_key().unwrap_or_default();
             rate_limit::check_write(app, request, user).await?;
         }
-        Ok(Caller::User(_)) | Err(Error::Unauthenticated(_) | Error::InvalidToken(_)) => {
+        Ok(Caller::User(_) | Caller::Visitor(_))
+        | Err(Error::Unauthenticated(_) | Error::InvalidToken(_)) => {
             rate_limit::check_read(app, request).await?;
         }
         // Services have no limit; other errors are not the caller's.
@@ -87,6 +89,20 @@ pub async fn identify(
             "Neither service keys nor user tokens are configured, so this request is never allowed."
         }
     };
+    if let (Some(text), Some(visitors)) = (credentials, &config.visitors)
+        && let Some((id, signature)) = text.split_once('.')
+        && id::is_visitor(id)
+    {
+        // No signed part of a JWT has a colon, so neither token is valid as the other one.
+        if !crypto::is_signed("HS256", &visitors.key, signature, id).await {
+            let invalid = "The signature of the visitor's token is invalid.";
+            return Err(Error::InvalidToken(invalid));
+        }
+        return Ok(Caller::Visitor(Visitor {
+            id: id.to_owned(),
+            actions: visitors.actions.clone(),
+        }));
+    }
     let credentials = credentials.filter(|_| services || users);
     let credentials = credentials.ok_or(Error::Unauthenticated(expected))?;
     if let Some(service) = config.service_keys.find(credentials) {

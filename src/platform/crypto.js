@@ -50,13 +50,18 @@ export async function sign(algorithm, text, header, claims) {
   return `${signed}.${base64url(new Uint8Array(signature))}`
 }
 
-/** Returns HMAC with SHA-256 of a text, in hexadecimal digits. */
-export async function hash(key, text) {
-  const signature = await crypto.subtle.sign('HMAC', await keyOf('HS256', key, 'sign'), encoder.encode(text))
-  return Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
+/** Returns the HMAC of a text with SHA-256. */
+const digest = async (secret, text) =>
+  new Uint8Array(await crypto.subtle.sign('HMAC', await keyOf('HS256', secret, 'sign'), encoder.encode(text)))
 
-const base64url = (bytes) =>
+/** Returns the HMAC of a text with SHA-256, in hexadecimal digits. */
+export const hash = async (secret, text) =>
+  Array.from(await digest(secret, text), (byte) => byte.toString(16).padStart(2, '0')).join('')
+
+/** Returns the HMAC of a text with SHA-256, in base64url. */
+export const hmac = async (secret, text) => base64url(await digest(secret, text))
+
+export const base64url = (bytes) =>
   btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')
     .replaceAll('/', '_')

@@ -21,6 +21,7 @@ pub mod snapshots;
 pub mod store;
 pub mod text;
 pub mod time_zone;
+pub mod visitors;
 pub mod webhooks;
 
 use wasm_bindgen::{JsCast, JsValue};

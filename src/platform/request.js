@@ -5,7 +5,8 @@ import { hasRoom } from './bridge.js'
 
 // The headers that the Worker reads. A header with a binding or variable is read only if that is
 // set, because each read takes time.
-const HEADERS = [['authorization'], ['cf-connecting-ip', 'READ_LIMIT'], ['origin', 'ALLOWED_ORIGINS']]
+const ADDRESS = 'cf-connecting-ip'
+const HEADERS = [['authorization'], [ADDRESS, 'READ_LIMIT'], ['origin', 'ALLOWED_ORIGINS']]
 const HEADERS_OF = {
   __proto__: null,
   GET: HEADERS,
@@ -53,6 +54,9 @@ export function read(request, env) {
   if (!path.startsWith('/v1/') && headers.has('accept')) lines += `accept\n${headers.get('accept')}\n`
   // Only clients of live boards send it.
   if (path.endsWith('/live') && headers.has(EVENT)) lines += `${EVENT}\n${headers.get(EVENT)}\n`
+  // The address of a new visitor, unless it is there for the limit of reads.
+  const address = path === '/v1/visitors' && !env.READ_LIMIT && headers.get(ADDRESS)
+  if (address) lines += `${ADDRESS}\n${address}\n`
   if (names) return `${start}\n\n${lines}\n`
   return readBody(request).then(({ error, text }) => `${start}\n${error ?? ''}\n${lines}\n${text ?? ''}`)
 }

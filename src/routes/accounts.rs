@@ -47,7 +47,7 @@ pub async fn put(
     if !deployment.config.member_accounts {
         caller.must_be_service(Scope::Admin)?;
     }
-    if let Caller::User(_) = caller {
+    if let Caller::User(_) | Caller::Visitor(_) = caller {
         let is_account = caller.must_be(&user, Scope::Admin).is_ok();
         let other = if is_account { &of } else { &user };
         if !is_account {

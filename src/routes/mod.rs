@@ -26,6 +26,7 @@ pub mod table;
 mod targets;
 mod token;
 mod users;
+mod visitors;
 mod webhooks;
 
 use self::pages::Page;

@@ -6,7 +6,7 @@ use super::users::may_see_hidden;
 use super::{
     accounts, achievements, activity, card, cases, credentials, digest, events, health, journal,
     live, metrics, moderation, pages, pauses, points, ranking, rules, standings, stats, status,
-    targets, token, users, webhooks,
+    targets, token, users, visitors, webhooks,
 };
 use crate::app::{App, RequestContext};
 use crate::middleware::authentication::{authenticate, limit_public_read};
@@ -149,6 +149,12 @@ pub const ROUTES: &[Route] = routes! {
     }
     "/v1/content/hot" Cached {
         GET Public |c, _| ranking::hot(c);
+    }
+    "/v1/content/counts" Cached {
+        GET Public |c, _| visitors::counts(c);
+    }
+    "/v1/visitors" None {
+        POST Public |c, _| visitors::post(c);
     }
     "/v1/content/{period}" Cached {
         GET Public |c, [period, _]| ranking::page(c, Content, period);

@@ -42,7 +42,7 @@ pub async fn may_see_hidden(context: RequestContext<'_>, user: &str) -> bool {
         Ok(Caller::User(member)) => {
             member.is_some_and(|member| member.id == user || member.id == context.account)
         }
-        Err(_) => false,
+        Ok(Caller::Visitor(_)) | Err(_) => false,
     }
 }
 

@@ -31,6 +31,7 @@ mod static_routes;
 mod stats;
 mod status;
 mod users;
+mod visitors;
 mod webhooks;
 
 // Behaviour of several routes.

@@ -19,7 +19,7 @@ pub struct Problem {
 }
 
 /// Slug, status and title of each problem type.
-const TYPES: [(&str, u16, &str); 19] = [
+const TYPES: [(&str, u16, &str); 20] = [
     ("invalid-request", 400, "The request is invalid"),
     ("unauthenticated", 401, "Authentication failed"),
     ("forbidden", 403, "Forbidden"),
@@ -39,6 +39,7 @@ const TYPES: [(&str, u16, &str); 19] = [
     ("misconfigured", 500, "The service is misconfigured"),
     ("store-unavailable", 503, "The store is unavailable"),
     ("keys-unavailable", 503, "The key server is unavailable"),
+    ("turnstile-unavailable", 503, "Turnstile is unavailable"),
 ];
 
 impl Problem {

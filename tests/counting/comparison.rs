@@ -1,6 +1,6 @@
 //! Runs a service and the model side by side and compares them.
 
-use crate::generator::{Activity, Item, Request, TargetChange, received_at, status_of};
+use crate::generator::{Activity, Item, Request, TargetChange, VISITOR, received_at, status_of};
 use crate::sign::{SECRET, claims, hs256};
 use activity_rank_store::scripts::ALL;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -32,6 +32,8 @@ pub struct Setup {
     pub rules: Value,
     /// The periods with boards of content and of authors.
     pub content_periods: &'static [&'static str],
+    /// The actions that visitors may send.
+    pub visitors: &'static [&'static str],
     /// Whether there are events.
     pub events: bool,
     /// Whether there is a journal, so that events can be counted again.
@@ -56,6 +58,7 @@ impl Setup {
             order_bits: 30,
             rules,
             content_periods: &[],
+            visitors: &[],
             events: false,
             journal: false,
             accounts: false,
@@ -178,6 +181,8 @@ impl Comparison {
             .json("RULES", setup.rules.clone())
             .var("JWT_SECRET", SECRET)
             .var("CONTENT_PERIODS", &setup.content_periods.join(","))
+            .var("VISITORS", &setup.visitors.join(","))
+            .var("VISITOR_KEY", SECRET)
             .var("SETTLE_MINUTES", "0");
         let publisher = setup.versions.then(|| {
             let builder = builder.clone().ahead(-LAG);
@@ -197,6 +202,7 @@ impl Comparison {
         if has_content {
             let mut content = Content::new(setup.content_periods);
             content.has_shards = shards() > 1;
+            content.counted = setup.visitors.to_vec();
             model.content = Some(content);
         }
         Self {
@@ -628,6 +634,9 @@ impl Comparison {
                 let mut body = self.outcome_json(outcome);
                 if let Outcome::Refused(slug) = outcome {
                     return (status_of(slug), body);
+                }
+                if activity.user == VISITOR {
+                    return (200, body);
                 }
                 let date = self.model.calendar.date(activity.at.unwrap_or(now.first));
                 for board in self.model.boards_of(date, &[]) {

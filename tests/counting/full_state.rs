@@ -1,6 +1,6 @@
 //! Compares the complete state with the model, through the API and in Redis.
 
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, encoded};
 use futures::StreamExt;
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -143,6 +143,24 @@ impl Comparison {
         content.flat_map(|content| &content.boards)
     }
 
+    /// Returns the request for the numbers of all targets with activities of an action.
+    fn counts_request(&self, id: &ContentBoardId, ranking: &[(String, u64)]) -> (String, Value) {
+        let (_, action) = id.2.split_once(':').expect("an action");
+        let targets = ranking.iter().map(|(target, _)| {
+            let target = target.replace('%', "%25").replace(',', "%2C");
+            encoded(&target)
+        });
+        let targets: Vec<String> = targets.collect();
+        let row = |(target, number): &(String, u64)| json!({"target": target, "counts": {action: number}});
+        let rows: Vec<Value> = ranking.iter().map(row).collect();
+        let query = match targets.as_slice() {
+            [] => String::new(),
+            targets => format!("&targets={}", targets.join(",")),
+        };
+        let path = format!("/v1/content/counts?actions={action}{query}");
+        (path, json!({ "targets": rows }))
+    }
+
     /// Returns the request for a board of content or of authors with the expected response.
     fn content_request(&self, id: &ContentBoardId, board: &ContentBoard) -> (String, Value) {
         let content = self.model.content.as_ref().expect("boards of content");
@@ -169,6 +187,7 @@ impl Comparison {
         let path = match subject {
             Subject::Content => "content",
             Subject::Authors => "authors",
+            Subject::Counts => return self.counts_request(id, &ranking),
         };
         let calendar = &self.model.calendar;
         let body = json!({
@@ -256,7 +275,13 @@ impl Comparison {
         let number = number.unwrap_or_default();
         let receiver = pair.map(|(.., receiver)| format!(">{}", receiver_hash(receiver)));
         let receiver = receiver.unwrap_or_default();
-        let text = format!(";{}{letters}{receiver}", received.points);
+        let letters = if received.points > 0 {
+            letters
+        } else {
+            String::new()
+        };
+        let counted = received.counted.as_ref().map_or("", |_| "n");
+        let text = format!(";{}{letters}{counted}{receiver}", received.points);
         if content.has_shards {
             return text;
         }
@@ -344,6 +369,7 @@ impl Comparison {
             let mut value = format!("{},{},", amounts.join(":"), record.date);
             value += match &record.event {
                 Some(_) => "e",
+                None if user.starts_with("visitor:") => "",
                 None => &letters,
             };
             for group in record.event.iter().chain(&record.groups) {

@@ -19,6 +19,8 @@ const HOUR: i64 = 3_600 * SECOND;
 pub const USERS: [&str; 9] = [
     "1", "42", "ada", "Ada", "a:b", "a|b", "u@x.org", "-", "x_.y",
 ];
+/// The id of a reader without an account.
+pub const VISITOR: &str = "visitor:AAAAAAAAAAAAAAAAAAAAAA";
 pub const GROUPS: [&str; 5] = ["eu", "eu:x", "EU", "1", "a|b"];
 const EVENTS: [&str; 4] = ["hackathon", "a:b", "E", "2026"];
 const TARGETS: [&str; 6] = ["post-7", "a,b", "~like", "#", "ü ☃", "like:post-7"];
@@ -174,7 +176,7 @@ impl Generator {
             return self.target_change();
         }
         if self.random.u8(..200) == 0 {
-            let user = self.user();
+            let user = self.anyone(model);
             // It would be unknown whether the erasure removes what was received then.
             let soon = now..now + 5 * SECOND;
             if !received_at(&user, model).any(|at| soon.contains(&at.first)) {
@@ -189,14 +191,14 @@ impl Generator {
         }
         if self.random.u8(..60) == 0 {
             let (hidden, frozen) = (self.random.bool(), self.random.u8(..4) == 0);
-            return Request::Moderate(self.user(), hidden, frozen);
+            return Request::Moderate(self.anyone(model), hidden, frozen);
         }
         let others = if self.with_events { 10 } else { 20 };
         if self.random.u8(..others) == 0 {
             return self.adjustment(model, now);
         }
         if self.random.u8(..20) == 0 {
-            return Request::Standings(self.user());
+            return Request::Standings(self.anyone(model));
         }
         if self.random.u8(..10) == 0 {
             return self.by_member(model);
@@ -324,7 +326,7 @@ impl Generator {
             // Mostly new targets.
             false => format!("/post-{}", self.random.u8(..60)),
         };
-        let user = self.user();
+        let user = self.anyone(model);
         let target = match self.random.u8(..15) {
             0 if action != "visit" => user.clone(),
             1..12 if action == "follow" => self.user(),
@@ -335,7 +337,7 @@ impl Generator {
         let has_content = model.content.is_some();
         Activity {
             on: has_content.then(|| self.on(&action)).flatten(),
-            author: (has_content && self.random.u8(..8) == 0).then(|| self.user()),
+            author: (has_content && self.random.u8(..8) == 0).then(|| self.anyone(model)),
             user,
             action,
             target,
@@ -371,6 +373,15 @@ impl Generator {
             },
         };
         Request::Target(target, change)
+    }
+
+    /// Returns a member, or a visitor if there are visitors.
+    fn anyone(&mut self, model: &Model) -> String {
+        let mut content = model.content.iter();
+        match content.any(|content| !content.counted.is_empty()) && self.random.u8(..5) == 0 {
+            true => VISITOR.to_owned(),
+            false => self.user(),
+        }
     }
 
     fn user(&mut self) -> String {

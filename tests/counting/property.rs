@@ -3,7 +3,7 @@
 //! `STEPS=100000 SEED=7 cargo test --test counting random` runs more steps with another seed.
 
 use crate::comparison::{Comparison, Setup};
-use crate::generator::{Generator, Request, USERS};
+use crate::generator::{Generator, Request, USERS, VISITOR};
 use crate::variable;
 use futures::FutureExt;
 use jiff::{Timestamp, ToSpan};
@@ -20,7 +20,8 @@ const RECOUNTS: usize = 6;
 const SHRINKING_RUNS: usize = 150;
 
 fn users() -> Vec<String> {
-    USERS.map(str::to_owned).to_vec()
+    let users = USERS.iter().chain([&VISITOR]);
+    users.map(|user| (*user).to_owned()).collect()
 }
 
 /// Runs one fifth of `STEPS`; five configurations share them. `rare` lists outcomes that must occur
@@ -227,9 +228,11 @@ async fn random_activities_match_model_with_content() {
         "like": { "pair_cap": 4 },
         "follow": { "pair_cap": 2 },
         "comment": { "pair_cap": 7 },
+        "wave": { "points": 1 },
     });
     let setup = Setup {
         content_periods: &["day", "week", "all"],
+        visitors: &["like", "wave", "follow"],
         events: true,
         ..Setup::new("UTC", ALL, 0, rules)
     };

@@ -92,10 +92,9 @@ impl JoinRequest {
         };
         let mut errors = FieldErrors::default();
         errors.reject_unknown(fields.keys(), &["of", "token"]);
-        let user = errors.check("/user", id::checked(user));
+        let user = errors.check("/user", id::checked_member(user));
         let text = |name: &str| fields.get(name).map_or(Some(""), Value::as_str);
-        let of = fields.get("of").and_then(id::user);
-        let of = errors.check("/of", of.ok_or_else(|| id::ID.to_owned()));
+        let of = errors.check("/of", id::member(fields.get("of")));
         let token = text("token").ok_or_else(|| "must be a user token".to_owned());
         let token = errors.check("/token", token);
         if of.is_some() && of == user {

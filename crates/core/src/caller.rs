@@ -13,6 +13,17 @@ pub enum Caller {
     Service(ServiceKey),
     /// The user of a token; `None` if it has no valid user id.
     User(Option<Member>),
+    /// A reader without an account.
+    Visitor(Visitor),
+}
+
+/// A reader without an account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visitor {
+    /// The id.
+    pub id: String,
+    /// The actions that visitors may send.
+    pub actions: Vec<String>,
 }
 
 impl Caller {
@@ -22,7 +33,7 @@ impl Caller {
     pub fn actor(&self) -> Option<Actor> {
         match self {
             Self::Service(key) => key.name.clone().map(Actor::Key),
-            Self::User(_) => Some(Actor::User),
+            Self::User(_) | Self::Visitor(_) => Some(Actor::User),
         }
     }
 
@@ -51,6 +62,7 @@ impl Caller {
         match self {
             Self::Service(_) => None,
             Self::User(member) => Some(member.as_ref().map_or("", |member| &member.id)),
+            Self::Visitor(visitor) => Some(&visitor.id),
         }
     }
 
@@ -64,6 +76,28 @@ impl Caller {
         self.must_have(scope)
     }
 
+    /// Returns whether the caller is the visitor with an id.
+    fn is_visitor(&self, id: &str) -> bool {
+        matches!(self, Self::Visitor(own) if own.id == id)
+    }
+
+    /// Requires the permission to send an action of a user.
+    ///
+    /// # Errors
+    ///
+    /// As [`must_be`](Self::must_be), and [`Error::Forbidden`] for an action that visitors may not send.
+    pub fn may_send(&self, action: &str, user: &str) -> Result<(), Error> {
+        match self {
+            Self::Visitor(own) if own.id == user => match own.actions.iter().any(|a| a == action) {
+                true => Ok(()),
+                false => Err(Error::Forbidden(format!(
+                    "Visitors may not send the action {action}."
+                ))),
+            },
+            _ => self.must_be(user, Scope::Activity),
+        }
+    }
+
     /// Requires a scope of services. Users need no scope.
     ///
     /// # Errors
@@ -75,7 +109,7 @@ impl Caller {
                 "This service key lacks the scope {}.",
                 scope.name()
             ))),
-            Self::Service(_) | Self::User(_) => Ok(()),
+            Self::Service(_) | Self::User(_) | Self::Visitor(_) => Ok(()),
         }
     }
 
@@ -95,6 +129,9 @@ impl Caller {
                 )
             }
             Self::User(None) => format!("The user id of this user token {}.", id::ID),
+            Self::Visitor(_) => {
+                "A visitor may send activity, and read what of it counts.".to_owned()
+            }
         }))
     }
 
@@ -107,7 +144,10 @@ impl Caller {
     pub fn may_read(&self, user: &str) -> Result<(), Error> {
         match self {
             Self::Service(key) if key.scopes.has(Scope::Admin) => Ok(()),
-            Self::Service(_) | Self::User(_) => self.must_be(user, Scope::Activity),
+            Self::Visitor(_) if self.is_visitor(user) => Ok(()),
+            Self::Service(_) | Self::User(_) | Self::Visitor(_) => {
+                self.must_be(user, Scope::Activity)
+            }
         }
     }
 
@@ -119,7 +159,7 @@ impl Caller {
     pub fn require_service(&self, operation: &str) -> Result<(), Error> {
         match self {
             Self::Service(_) => Ok(()),
-            Self::User(_) => Err(Error::Forbidden(format!(
+            Self::User(_) | Self::Visitor(_) => Err(Error::Forbidden(format!(
                 "Only trusted services may {operation}."
             ))),
         }

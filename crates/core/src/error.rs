@@ -20,7 +20,7 @@
 //! | 422 | `unknown-action`, `not-undoable`, `score-overflow` | the rule that applies | |
 //! | 429 | `rate-limited` | the limit that applies | |
 //! | 500 | `misconfigured` | the variable, and how to correct it | the same |
-//! | 503 | `store-unavailable`, `keys-unavailable` | that a retry is safe | the cause |
+//! | 503 | `store-unavailable`, `keys-unavailable`, `turnstile-unavailable` | that a retry is safe | the cause |
 
 use serde::Serialize;
 
@@ -152,6 +152,8 @@ pub enum Error {
     StoreUnavailable(String),
     /// The keys of user tokens could not be fetched: the cause, for the log.
     KeysUnavailable(String),
+    /// Turnstile did not check the token of a new visitor: the cause, for the log.
+    TurnstileUnavailable(String),
 }
 
 impl Error {
@@ -183,6 +185,13 @@ impl Error {
     #[must_use]
     pub fn no_content() -> Self {
         let detail = "This deployment has no boards of content: CONTENT_PERIODS is not set.";
+        Self::NotFound(detail.to_owned())
+    }
+
+    /// Returns the error of a request about visitors where there are none.
+    #[must_use]
+    pub fn no_visitors() -> Self {
+        let detail = "This deployment has no visitors: VISITORS is not set.";
         Self::NotFound(detail.to_owned())
     }
 
@@ -224,6 +233,9 @@ impl Error {
             Self::Misconfigured(..) => (500, "misconfigured", "The service is misconfigured"),
             Self::StoreUnavailable(_) => (503, "store-unavailable", "The store is unavailable"),
             Self::KeysUnavailable(_) => (503, "keys-unavailable", "The key server is unavailable"),
+            Self::TurnstileUnavailable(_) => {
+                (503, "turnstile-unavailable", "Turnstile is unavailable")
+            }
         }
     }
 
@@ -253,7 +265,10 @@ impl Error {
     /// Returns the cause to log; `None` for an error of the caller.
     #[must_use]
     pub fn cause(&self) -> Option<String> {
-        if let Self::StoreUnavailable(cause) | Self::KeysUnavailable(cause) = self {
+        if let Self::StoreUnavailable(cause)
+        | Self::KeysUnavailable(cause)
+        | Self::TurnstileUnavailable(cause) = self
+        {
             return Some(cause.clone());
         }
         // The public detail contains the variable and how to correct it.
@@ -286,7 +301,7 @@ impl Error {
             Self::StoreUnavailable(_) => {
                 "Retrying the request is safe: nothing is counted twice.".to_owned()
             }
-            Self::KeysUnavailable(_) => {
+            Self::KeysUnavailable(_) | Self::TurnstileUnavailable(_) => {
                 "Nothing was changed. Retrying the request is safe.".to_owned()
             }
         }

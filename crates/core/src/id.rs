@@ -15,6 +15,36 @@ pub fn is_id(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(allowed) && text != "." && text != ".."
 }
 
+/// Precedes the random part of a visitor's id.
+const VISITOR: &str = "visitor:";
+
+/// The length of the random part: 16 bytes in base64url.
+const VISITOR_CHARS: usize = 22;
+
+/// The requirements of the id of a member, as the detail of an error.
+pub const NO_VISITOR: &str = "must not be the id of a visitor";
+
+/// Returns whether an id is that of a visitor, who has no account: `visitor:` and 22 characters of base64url. A visitor
+/// is on no board, whoever sends the activity.
+#[must_use]
+pub fn is_visitor(id: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+    id.strip_prefix(VISITOR)
+        .is_some_and(|random| random.len() == VISITOR_CHARS && random.bytes().all(allowed))
+}
+
+/// Returns the valid id of a member.
+///
+/// # Errors
+///
+/// [`ID`] if the text is not a valid id, [`NO_VISITOR`] if it is that of a visitor.
+pub fn checked_member(text: &str) -> Result<String, String> {
+    match is_visitor(text) {
+        true => Err(NO_VISITOR.to_owned()),
+        false => checked(text),
+    }
+}
+
 /// Returns a valid id.
 ///
 /// # Errors
@@ -26,6 +56,16 @@ pub fn checked(text: &str) -> Result<String, String> {
     } else {
         Err(ID.to_owned())
     }
+}
+
+/// Returns the id of a member in a JSON string or integer.
+///
+/// # Errors
+///
+/// As [`checked_member`].
+pub fn member(value: Option<&Value>) -> Result<String, String> {
+    let id = value.and_then(user).ok_or_else(|| ID.to_owned())?;
+    checked_member(&id)
 }
 
 /// Returns the user id in a JSON string or integer; `None` if it is not valid.

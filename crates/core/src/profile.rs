@@ -49,7 +49,7 @@ impl Profile {
     ///
     /// [`Error::InvalidRequest`] lists every invalid field, and the user if it is invalid.
     pub fn parse(user: &str, value: &Value) -> Result<NamedProfile, Error> {
-        parse_named(id::checked(user), "/user", value, &FIELDS)
+        parse_named(id::checked_member(user), "/user", value, &FIELDS)
     }
 
     /// Returns the profile in the claims `name` and `picture` of a user token.
@@ -126,8 +126,7 @@ impl NamedProfile {
     ///
     /// [`Error::InvalidRequest`] lists every invalid field.
     pub fn parse(value: &Value) -> Result<Self, Error> {
-        let id = value.get("id").and_then(id::user);
-        let id = id.ok_or_else(|| id::ID.to_owned());
+        let id = id::member(value.get("id"));
         let known = [["id"].as_slice(), &FIELDS].concat();
         parse_named(id, "/id", value, &known)
     }

@@ -17,6 +17,8 @@
 //! | `{ar:0}v` | hash | on the first shard: events, event → definition | unlimited |
 //! | `{ar:0}e` | hash | tombstones, SHA-1 of an erased user → instant | unlimited |
 //! | `{ar:0}1bd:2026-11-20`, `…:eu` | sorted set | board (`d`, `w`, `m`, `y`, `a`) of all users or a group | by period; `a` unlimited |
+//! | `{ar:0}1bTa:all:like` | sorted set | number of activities with an action of `VISITORS`, by target: a board of content | unlimited |
+//! | `{ar:0}V:20777:5Jx…` | string | number of visitors of an address on a day of UTC, by a keyed hash of the address | 2 days |
 //! | `{ar:0}1bE::hackathon` | sorted set | board of an event | `KEEP_DAYS.event` after it is final |
 //! | `{ar:0}1h:670:42` | hash | history of a user in a span: day and action → count and points; daily records, record → days; undo records, `-` and record → instant; [`Keys::MARKER`] | [`Keys::SPAN_SECONDS`] |
 //! | `{ar:0}1m:42` | hash | active records of a user; cooldowns, `~` and action → instant; [`Keys::MARKER`] | `KEEP_DAYS.marks` and up to a day more after the last counted activity |
@@ -168,7 +170,7 @@ impl Keys {
                 _ => return None,
             },
             // The version before counted an event again beside its board.
-            (Some(("g", _)), None) => KeyKind::Work,
+            (Some(("g" | "V", _)), None) => KeyKind::Work,
             (Some((letters, _)), generation)
                 if matches!(letters, "u" | "h" | "m") || letters.starts_with('b') =>
             {
@@ -374,6 +376,20 @@ impl Keys {
     pub fn received_board(&self, kind: BoardKind, period: Period, date: Date) -> String {
         let name = board_name(period, date, None);
         self.board_named(&format!("{}{name}", kind.prefix()))
+    }
+
+    /// Returns the key of the board of content with the number of activities with an action.
+    #[must_use]
+    pub fn count_board(&self, action: &str) -> String {
+        // The board of all time is the same on each day.
+        let name = board_name(Period::All, Date::from_local_millis(0), Some(action));
+        self.board_named(&format!("{}{name}", BoardKind::Content.prefix()))
+    }
+
+    /// Returns the key of the number of visitors of an address, by its hash, on a day of UTC.
+    #[must_use]
+    pub fn visitors(&self, day: i64, address: &str) -> String {
+        self.key(&format!("V:{day}:{address}"))
     }
 
     /// Returns the key of the board of an event.

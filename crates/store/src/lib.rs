@@ -15,10 +15,11 @@
 //! 10. [`profiles`], [`history`], [`pauses`], [`moderation`], [`accounts`] and [`erasure`]: one user.
 //! 11. [`targets`]: the register of targets; [`events`] and [`rules`]: events, and versions of the rules;
 //!     [`rules_preview`]: what other rules would change.
-//! 12. [`watch`]: boards that someone watches.
-//! 13. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
-//! 14. [`progress`]: progress of the scheduled jobs.
-//! 15. [`health`] and [`status`]: the condition of the store, and the state of the jobs.
+//! 12. [`visitors`]: their number by address, and the numbers of activities of targets.
+//! 13. [`watch`]: boards that someone watches.
+//! 14. [`outbox`] and [`archive_source`]: what the Worker copies to its databases.
+//! 15. [`progress`]: progress of the scheduled jobs.
+//! 16. [`health`] and [`status`]: the condition of the store, and the state of the jobs.
 
 pub mod accounts;
 pub mod archive_source;
@@ -46,4 +47,5 @@ pub mod stats;
 pub mod status;
 pub mod stream;
 pub mod targets;
+pub mod visitors;
 pub mod watch;

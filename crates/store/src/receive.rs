@@ -60,6 +60,10 @@ struct Item {
     content: Option<Vec<usize>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     authors: Option<Vec<usize>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counter: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counts: Option<i64>,
     points: i64,
     periods: String,
     date: String,
@@ -133,6 +137,7 @@ impl Call {
                         authorship,
                     } => {
                         item.content = Some(self.boards(boards(BoardKind::Content)));
+                        self.count(&mut item, (&receipt.action, receipt.counts));
                         if !names {
                             item.authors = Some(self.boards(boards(BoardKind::Authors)));
                         }
@@ -180,13 +185,21 @@ impl Call {
         self.items.push(item);
     }
 
-    /// Appends an entry of the journal that is replayed: points of a target and of a user, each empty for none. Its number,
-    /// and its part of an entry that has become several, take the place of the id.
+    /// Adds the board that counts the activities of a target with an action, if it changes.
+    fn count(&mut self, item: &mut Item, (action, counts): (&str, i64)) {
+        if counts != 0 {
+            item.counter = Some(self.key(self.shard.count_board(action), 0));
+            item.counts = Some(counts);
+        }
+    }
+
+    /// Appends an entry of the journal that is replayed: points of a target and of a user, each empty for none, and the
+    /// change of the number of activities with an action. Its number, and its part of an entry that has become several, take the place of the id.
     pub fn push_entry(
         &mut self,
         (number, part): (u64, u64),
         (target, user): (&str, &str),
-        points: i64,
+        (points, counts): (i64, (&str, i64)),
         periods: &[Period],
         date: Date,
     ) {
@@ -199,6 +212,7 @@ impl Call {
         if !target.is_empty() {
             item.target = Some(target.to_owned());
             item.content = Some(self.boards((BoardKind::Content, periods, date)));
+            self.count(&mut item, counts);
         }
         if !user.is_empty() {
             item.user = Some(user.to_owned());
@@ -563,6 +577,7 @@ mod tests {
             Some(Change::Receipt(Receipt {
                 receiver,
                 points,
+                counts: 0,
                 periods: vec![Period::Week, Period::All],
                 date: Date::parse("2026-11-20").unwrap(),
                 action: "like".to_owned(),
@@ -631,6 +646,7 @@ mod tests {
         let receipt = Change::Receipt(Receipt {
             receiver: user("9", Some("post-7")),
             points: -2,
+            counts: 0,
             periods: vec![Period::All],
             date: Date::parse("2026-11-20").unwrap(),
             action: "like".to_owned(),

@@ -80,6 +80,8 @@ pub struct Receipt {
     pub receiver: Receiver,
     /// The points in smallest steps; negative to take them back.
     pub points: i64,
+    /// 1 if the target is counted for the action, -1 if it is not any more; else 0.
+    pub counts: i64,
     /// The periods of the boards.
     pub periods: Vec<Period>,
     /// The day of the boards.
@@ -137,7 +139,8 @@ impl Change {
                     is_checked: !text("target").is_empty(),
                 },
                 points: text("points").parse().ok()?,
-                periods: parse_periods(text("kinds"))?,
+                counts: 0,
+                periods: parse_periods(text("kinds"))?.0,
                 date: Date::parse(text("date"))?,
                 action: owned("action"),
                 at: instant("changed")?,
@@ -203,11 +206,14 @@ impl Receipt {
             },
         };
         let is_undo = entry.field("did") == "undo";
+        let sign = if is_undo { -1 } else { 1 };
+        let (periods, is_counted) = parse_periods(periods)?;
         let at = if is_undo { "counted" } else { "at" };
         Some(Self {
             receiver,
-            points: if is_undo { -points } else { points },
-            periods: parse_periods(periods)?,
+            points: sign * points,
+            counts: if is_counted { sign } else { 0 },
+            periods,
             date: Date::parse(entry.field("date"))?,
             action: entry.field("action").to_owned(),
             at: Instant(entry.field(at).parse().ok()?),
@@ -216,8 +222,17 @@ impl Receipt {
     }
 }
 
-fn parse_periods(letters: &str) -> Option<Vec<Period>> {
-    letters.chars().map(Period::from_letter).collect()
+/// Follows the letters of the periods if the target is counted for the action.
+pub const COUNTED: char = 'n';
+
+/// Parses the letters of periods with boards of content, and whether the target is counted for the action; `None` if a
+/// letter is unknown.
+#[must_use]
+pub fn parse_periods(letters: &str) -> Option<(Vec<Period>, bool)> {
+    let counted = letters.strip_suffix(COUNTED);
+    let periods = counted.unwrap_or(letters).chars();
+    let periods: Option<Vec<Period>> = periods.map(Period::from_letter).collect();
+    Some((periods?, counted.is_some()))
 }
 
 /// Returns whether an id of a stream is after another one.

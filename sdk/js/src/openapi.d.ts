@@ -465,6 +465,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/content/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the activities of targets
+         * @description Returns how many activities of members and visitors each target has, by action. Only the actions in `VISITORS` are counted, and only activity since the registration of the target. Without `targets`, returns the targets with the most activities, at most 100 for each action, in no particular order. A target that a moderator hides, and one that is not registered, has none. Caching is as for `GET /v1/ranking/{period}`.
+         */
+        get: operations["listCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/visitors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Issue a token to a reader without an account
+         * @description Returns a random id, `visitor:` and 22 characters, and the token that proves it. With the token, `POST /v1/activity` accepts the actions in `VISITORS`, and `GET /v1/users/{user}/done` says which of them count. What a visitor does is counted once by target and given to boards of content; the visitor is on no board, and the author of the target receives nothing. The token has no expiry: keep it in the browser. An address gets `VISITORS_PER_ADDRESS` visitors a day (UTC), then 429; it is stored only as a keyed hash, for two days. With `TURNSTILE_SECRET`, the body has the token of a Turnstile widget, and 403 says that it was not accepted.
+         */
+        post: operations["createVisitor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/content/{period}/live": {
         parameters: {
             query?: never;
@@ -3560,7 +3600,7 @@ export interface components {
              * @description Identifies the type of problem.
              * @enum {unknown}
              */
-            type: "/problems/invalid-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/not-found" | "/problems/account-conflict" | "/problems/author-conflict" | "/problems/event-conflict" | "/problems/pause-conflict" | "/problems/rules-conflict" | "/problems/method-not-allowed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/unknown-action" | "/problems/not-undoable" | "/problems/score-overflow" | "/problems/rate-limited" | "/problems/misconfigured" | "/problems/store-unavailable" | "/problems/keys-unavailable";
+            type: "/problems/invalid-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/not-found" | "/problems/account-conflict" | "/problems/author-conflict" | "/problems/event-conflict" | "/problems/pause-conflict" | "/problems/rules-conflict" | "/problems/method-not-allowed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/unknown-action" | "/problems/not-undoable" | "/problems/score-overflow" | "/problems/rate-limited" | "/problems/misconfigured" | "/problems/store-unavailable" | "/problems/keys-unavailable" | "/problems/turnstile-unavailable";
             /** @description A short description of the type. */
             title: string;
             /** @description The HTTP status code. */
@@ -4105,7 +4145,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `store-unavailable`: the store is unreachable, did not respond in time or cannot execute the request now. `keys-unavailable`: the public keys for user tokens could not be loaded. Retrying the request is safe. */
+        /** @description `store-unavailable`: the store is unreachable, did not respond in time or cannot execute the request now. `keys-unavailable`: the public keys for user tokens could not be loaded. `turnstile-unavailable`: Turnstile did not check the token of a new visitor. Retrying the request is safe. */
         StoreUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -5537,6 +5577,135 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["InvalidRequest"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    listCounts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Comma-separated actions of `VISITORS`. Defaults to all of them.
+                 * @example [
+                 *       "like"
+                 *     ]
+                 */
+                actions?: string[];
+                /**
+                 * @description Comma-separated targets, each once. In a target, `%2C` is a comma and `%25` a percent sign, before the list is encoded as a parameter; the server SDKs do so.
+                 * @example [
+                 *       "post-7",
+                 *       "post-8"
+                 *     ]
+                 */
+                targets?: string[];
+            };
+            header?: {
+                /** @description The `ETag` of a stored response. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The targets in the order requested, if the request names targets. */
+            200: {
+                headers: {
+                    /**
+                     * @description `max-age` is the configured one, and 1 second for a stale response.
+                     * @example public, max-age=5, stale-if-error=86400
+                     */
+                    "Cache-Control": string;
+                    ETag: components["headers"]["ETag"];
+                    /** @description Seconds since the response was generated. Present if it comes from a cache. */
+                    Age?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "targets": [
+                     *         {
+                     *           "target": "post-7",
+                     *           "counts": {
+                     *             "like": 12
+                     *           }
+                     *         },
+                     *         {
+                     *           "target": "post-8",
+                     *           "counts": {
+                     *             "like": 0
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        targets: {
+                            target: string;
+                            /** @description The number of activities by action. */
+                            counts: {
+                                [key: string]: number;
+                            };
+                        }[];
+                        stale?: components["schemas"]["Stale"];
+                        as_of?: components["schemas"]["AsOf"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["InvalidRequest"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    createVisitor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /** @description The token of a Turnstile widget. Required with `TURNSTILE_SECRET`, and unknown without. */
+                    turnstile?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The visitor. */
+            200: {
+                headers: {
+                    "Cache-Control": "no-store";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "visitor": "visitor:Fq2xW7pYk0aB3cD4eF5gHA",
+                     *       "token": "visitor:Fq2xW7pYk0aB3cD4eF5gHA.oLr2Nf0YpW3d5u8xT1vQ6sZ9bC4eG7hJ0kM2nP5qR8w"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The id, which activity has as its `user`. */
+                        visitor: string;
+                        /** @description The token, for the header `Authorization: Bearer`. */
+                        token: string;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Misconfigured"];
             503: components["responses"]["StoreUnavailable"];

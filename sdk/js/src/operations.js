@@ -26,6 +26,8 @@ export const OPERATIONS = /** @type {const} */ ({
   compareEventStandings: ['GET', '/v1/events/{event}/ranking/users'],
   getContentBoard: ['GET', '/v1/content/{period}'],
   getHotTargets: ['GET', '/v1/content/hot'],
+  listCounts: ['GET', '/v1/content/counts'],
+  createVisitor: ['POST', '/v1/visitors'],
   watchContentBoard: ['GET', '/v1/content/{period}/live'],
   getTargetStanding: ['GET', '/v1/content/{period}/targets/{target}'],
   getAuthorsBoard: ['GET', '/v1/authors/{period}'],

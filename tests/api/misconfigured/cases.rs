@@ -15,6 +15,9 @@ const TABLE: &str = r#"
     RULES_LOCKED              ["yes", 1]                   must be true or false
     PUBLIC_STATS              ["yes", 1]                   must be true or false
     MEMBER_ACCOUNTS           ["yes", 1]                   must be true or false
+    VISITORS                  ["dance"]                    'dance' is no action that users may send
+    VISITORS                  ["like,publish"]             'publish' is no action that users may send
+    VISITORS                  [true, "like"]               needs boards of content: set CONTENT_PERIODS
     PLAYGROUND                ["yes", 1]                   must be true or false
     STREAK_FREEZES            ["-1", 32]                   must be an integer from 0 to 31
     SNAPSHOT_MEMBERS          ["0", 100001]                must be an integer from 1 to 100000

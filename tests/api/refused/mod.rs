@@ -105,6 +105,7 @@ fn documented_problem_types_are_all_tested() {
         "misconfigured",
         "store-unavailable",
         "keys-unavailable",
+        "turnstile-unavailable",
     ];
     let cases = cases();
     let tested: BTreeSet<&str> = cases

@@ -198,6 +198,7 @@ fn operation(activity: &Activity, boards: Boards<'_>, receiver: Receiver) -> Ope
                 _ => 0,
             },
             own: true,
+            is_counted: false,
         },
         boards: BoardSet {
             date: Date::from_local_millis(activity.at),

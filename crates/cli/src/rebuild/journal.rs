@@ -307,6 +307,8 @@ pub struct Receipt {
     pub target: String,
     pub user: String,
     pub points: i64,
+    /// 1 if the target is counted for the action, -1 if it is not any more; else 0.
+    pub counts: i64,
     /// The action, and the instant of the record of the activity; `None` if the entry does not say.
     pub activity: Option<(String, Instant)>,
     pub boards: BoardSet,
@@ -443,6 +445,7 @@ pub(super) struct JsonEntry {
     pub(super) json: String,
     pub(super) hash: String,
     pub(super) received: Option<String>,
+    pub(super) counts: String,
     pub(super) target: String,
     pub(super) number: String,
     pub(super) instant: String,
@@ -618,6 +621,7 @@ impl JsonEntry {
                 cooldown: u64::from(self.cooldown == "1"),
                 received: 0,
                 own: true,
+                is_counted: false,
             },
             record: self.mark.clone(),
             at: Instant(parse_number("at", &self.at)?),
@@ -649,6 +653,10 @@ impl JsonEntry {
             target: self.target.clone(),
             user: self.user.clone(),
             points: parse_number("points", &self.points)?,
+            counts: match self.counts.as_str() {
+                "" => 0,
+                counts => parse_number("counts", counts)?,
+            },
             activity: match self.changed.as_str() {
                 "" => None,
                 changed => {

@@ -7,6 +7,7 @@
 
 use activity_rank_core::board::{BoardKind, event_board_name};
 use activity_rank_core::calendar::{Date, Period};
+use activity_rank_core::config::is_action;
 use activity_rank_core::id::is_id;
 use activity_rank_store::keys::Keys;
 
@@ -46,7 +47,11 @@ impl BoardId {
         };
         let group_is_valid = match kind {
             BoardKind::Members => group.is_none_or(is_id),
-            BoardKind::Content | BoardKind::Authors => group.is_none(),
+            // In the place of the group: the action whose activities the board counts.
+            BoardKind::Content => {
+                group.is_none_or(|action| period == Period::All && is_action(action))
+            }
+            BoardKind::Authors => group.is_none(),
             BoardKind::Event => false,
         };
         (is_period_id(period, id) && group_is_valid).then(|| Self {
@@ -207,6 +212,12 @@ mod tests {
                 board(BoardKind::Members, "week", "2026-W47", Some("a:b")),
             ),
             ("bTa:all", board(BoardKind::Content, "all", "all", None)),
+            (
+                "bTa:all:like",
+                board(BoardKind::Content, "all", "all", Some("like")),
+            ),
+            ("bTw:2026-W47:like", Key::Other),
+            ("bAa:all:like", Key::Other),
             (
                 "bAm:2026-11",
                 board(BoardKind::Authors, "month", "2026-11", None),

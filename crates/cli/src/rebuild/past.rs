@@ -18,6 +18,7 @@ use activity_rank_core::config::{ADJUST, Once};
 use activity_rank_core::content::{id_of_member, member};
 use activity_rank_core::shard;
 use activity_rank_store::count::{BoardSet, TimestampSource, Verb};
+use activity_rank_store::stream::parse_periods;
 
 use super::account::Exclusions;
 use super::account::{AccountRecount, AddedReceipt};
@@ -624,6 +625,11 @@ impl Reader {
             } else {
                 received.points
             },
+            counts: match (received.is_counted && !target.is_empty(), transfer.is_undo) {
+                (false, _) => 0,
+                (true, false) => 1,
+                (true, true) => -1,
+            },
             activity: Some((transfer.action.clone(), transfer.at)),
             boards: BoardSet::for_content(transfer.date, received.periods.clone()),
             skipped: Vec::new(),
@@ -810,6 +816,8 @@ impl Pair {
 struct Received {
     points: i64,
     periods: Vec<Period>,
+    /// Whether the target is counted for the action.
+    is_counted: bool,
     /// The number of the target's registration; empty for a user.
     number: String,
     authorship: String,
@@ -822,11 +830,12 @@ impl Transfer {
         let mut parts = self.received.splitn(4, ';');
         let head = parts.next()?.split('>').next()?;
         let letters = head.trim_start_matches(|digit: char| digit.is_ascii_digit());
-        let periods: Option<Vec<Period>> = letters.chars().map(Period::from_letter).collect();
+        let (periods, is_counted) = parse_periods(letters)?;
         let (number, authorship) = (parts.next()?.to_owned(), parts.next()?.to_owned());
         Some(Received {
             points: head.strip_suffix(letters)?.parse().ok()?,
-            periods: periods?,
+            periods,
+            is_counted,
             number,
             authorship,
             receiver: parts.next().unwrap_or(&self.target).to_owned(),

@@ -22,6 +22,7 @@ use activity_rank_store::count::{
 use activity_rank_store::fingerprint::Participant;
 use activity_rank_store::keys::Keys;
 use activity_rank_store::receive::Call;
+use activity_rank_store::stream::COUNTED;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -262,7 +263,10 @@ impl Step {
                 for (number, receipt) in receipts {
                     let (boards, receivers) = (&receipt.boards, (&*receipt.target, &*receipt.user));
                     let periods = &boards.content;
-                    call.push_entry(*number, receivers, receipt.points, periods, boards.date);
+                    let action = receipt.activity.as_ref().map(|(action, _)| action.as_str());
+                    let counts = (action.unwrap_or_default(), receipt.counts);
+                    let amounts = (receipt.points, counts);
+                    call.push_entry(*number, receivers, amounts, periods, boards.date);
                 }
                 let (keys, json) = call.encode();
                 EncodedCall {
@@ -866,7 +870,11 @@ impl Planner {
         if let Some((action, at)) = &receipt.activity
             && let Some(given) = self.recounts.given(id.0, action, *at)
         {
-            receipt.points = receipt.points.signum() * given.received;
+            let sign = match receipt.counts {
+                0 => receipt.points.signum(),
+                counts => counts,
+            };
+            receipt.points = sign * given.received;
         }
         let boards = ChangedBoards::for_receipt(&receipt);
         let expired = self
@@ -1061,10 +1069,14 @@ impl Planner {
     }
 }
 
-/// Returns the end of an active record with other points; empty if there are none.
+/// Returns the end of an active record with other points; empty if there are none and the target is not counted.
 fn recount_received(received: &str, points: i64) -> String {
     let rest = received.trim_start_matches(|digit: char| digit.is_ascii_digit());
-    match received.is_empty() || points == 0 {
+    let is_counted = rest
+        .split(['>', ';'])
+        .next()
+        .is_some_and(|letters| letters.contains(COUNTED));
+    match received.is_empty() || points == 0 && !is_counted {
         true => String::new(),
         false => format!("{points}{rest}"),
     }

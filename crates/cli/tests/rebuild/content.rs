@@ -13,8 +13,17 @@ use crate::stored::redis_command;
 
 pub fn content(worker: WorkerBuilder, shards: u32) -> WorkerBuilder {
     let worker = worker.var("CONTENT_PERIODS", "day,all");
+    let worker = worker
+        .var("VISITORS", "like,bookmark")
+        .var("VISITOR_KEY", "a secret of thirty-two bytes, ok?");
     worker.json("SHARDS", json!(shards))
 }
+
+/// Readers without an account.
+const VISITORS: [&str; 2] = [
+    "visitor:AAAAAAAAAAAAAAAAAAAAAA",
+    "visitor:BBBBBBBBBBBBBBBBBBBBBB",
+];
 
 fn start(shards: u32) -> JournalApp {
     JournalApp::start(|worker| content(worker, shards))
@@ -98,8 +107,23 @@ impl JournalApp {
             .await;
         self.register("post-7", json!({"title": "Another title"}))
             .await;
+        self.fill_visitors().await;
         self.moderate_content().await;
         self.erase_content().await;
+    }
+
+    /// Visitors are on no board of members; their likes are counted by target.
+    async fn fill_visitors(&self) {
+        for user in VISITORS {
+            for target in ["post-7", "post-8", "bare", "unknown"] {
+                self.outcome(activity(user, "like", target), "counted")
+                    .await;
+            }
+        }
+        self.outcome(activity(VISITORS[1], "bookmark", "post-7"), "counted")
+            .await;
+        self.outcome(undo(activity(VISITORS[1], "like", "post-7")), "undone")
+            .await;
     }
 
     async fn moderate_content(&self) {
@@ -147,6 +171,8 @@ impl JournalApp {
     async fn undo_content(&self) {
         for (user, target) in [
             ("43", "post-7"),
+            (VISITORS[0], "post-7"),
+            (VISITORS[0], "bare"),
             ("43", "twice"),
             ("44", "twice"),
             ("42", "once"),

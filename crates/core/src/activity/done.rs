@@ -83,7 +83,11 @@ impl DoneRequest {
 }
 
 /// Parses targets between commas. In a target a comma is `%2C` and a percent sign `%25`.
-fn target_list(text: &str, action: &str, to_nfc: ToNfc) -> Result<Vec<String>, String> {
+///
+/// # Errors
+///
+/// Returns what is valid.
+pub(crate) fn target_list(text: &str, action: &str, to_nfc: ToNfc) -> Result<Vec<String>, String> {
     let count = text.split(',').count();
     if count > MAX_TARGETS {
         return Err(format!(

@@ -6,6 +6,7 @@ mod outcome;
 mod read;
 
 pub use done::DoneRequest;
+pub(crate) use done::target_list;
 pub use order::date_in_order;
 pub use outcome::{Counted, EventStandingView, Outcome, StandingView};
 pub use read::{Activity, ActivityReader, read_at, read_fields, read_groups, read_undo};

@@ -79,9 +79,13 @@ impl ActivityReader<'_> {
     pub fn read(&self, value: &Value, caller: &Caller) -> Result<RuledActivity, Error> {
         let mut activity = read_fields(value, self.now, self.to_nfc)?;
         check_caller(&activity, caller)?;
-        if let Caller::User(Some(member)) = caller {
-            activity.by_member = true;
-            activity.groups.clone_from(&member.groups);
+        match caller {
+            Caller::User(Some(member)) => {
+                activity.by_member = true;
+                activity.groups.clone_from(&member.groups);
+            }
+            Caller::Visitor(_) => activity.by_member = true,
+            Caller::Service(_) | Caller::User(None) => {}
         }
         let rule = self.rule(&activity)?;
         if rule.service_only {
@@ -204,7 +208,7 @@ fn check_undo(activity: Activity, rule: Rule) -> Result<RuledActivity, Error> {
 /// Requires the permission to send an activity, regardless of its action: a user may send only
 /// their own, without the fields that are reserved for services.
 fn check_caller(activity: &Activity, caller: &Caller) -> Result<(), Error> {
-    caller.must_be(&activity.user, Scope::Activity)?;
+    caller.may_send(&activity.action, &activity.user)?;
     if activity.dated {
         caller.require_service("send at")?;
     }

@@ -13,6 +13,7 @@ mod service_keys;
 mod tokens;
 mod user_ids;
 mod vars;
+mod visitors;
 mod webhooks;
 
 pub use achievements::{ACHIEVEMENT_EARNED, Achievement, Achievements, PLACE, check_language};
@@ -26,9 +27,11 @@ pub(crate) use rules::parse_rule;
 pub use rules::{ADJUST, Once, Rule, RuleView, Rules, StartOf, is_action};
 pub use scopes::{Scope, Scopes};
 pub use service_keys::{ServiceKey, ServiceKeys};
+use tokens::MIN_SECRET_BYTES;
 pub use tokens::Tokens;
 pub use user_ids::UserIds;
 pub use vars::Vars;
+pub use visitors::{Turnstile, Visitors};
 pub use webhooks::{CASE_DECIDED, CASE_OPENED, Endpoint, LEVEL_REACHED, Webhooks};
 
 use crate::calendar::{Calendar, Period, Zone};
@@ -80,6 +83,8 @@ pub struct Config {
     pub public_stats: bool,
     /// Whether members may join their own accounts.
     pub member_accounts: bool,
+    /// What visitors may do; `None` if they may do nothing.
+    pub visitors: Option<Visitors>,
     /// Whether the page for developers is served.
     pub playground: bool,
     /// The owner's site.
@@ -210,6 +215,7 @@ impl Config {
             badge_key: BadgeKey::parse(vars)?,
             periods,
             fair_play: FairPlay::parse(vars, !content_periods.is_empty())?,
+            visitors: Visitors::parse(vars, &rules, !content_periods.is_empty())?,
             content_periods,
             rules,
             rules_locked: vars.boolean("RULES_LOCKED")?.unwrap_or_default(),
@@ -261,6 +267,14 @@ impl Config {
     #[must_use]
     pub fn has_content(&self) -> bool {
         !self.content_periods.is_empty()
+    }
+
+    /// Returns whether the activities with an action are counted by target.
+    #[must_use]
+    pub fn counts(&self, action: &str) -> bool {
+        self.visitors
+            .as_ref()
+            .is_some_and(|visitors| visitors.actions.iter().any(|known| known == action))
     }
 
     /// Returns the script argument that enables tombstones of erased users.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 const REQUIRED: &str = "JWT_REQUIRED";
 
 /// Minimum length of an HS256 secret (RFC 7518, 3.2).
-const MIN_SECRET_BYTES: usize = 32;
+pub(super) const MIN_SECRET_BYTES: usize = 32;
 
 /// How user tokens are verified. Without a secret or a key set, user tokens are disabled.
 #[derive(Clone, Debug, Default)]

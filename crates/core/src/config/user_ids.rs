@@ -104,7 +104,7 @@ impl UserIds {
         if text.is_empty() {
             return None;
         }
-        id::checked(&format!("{}{text}", self.prefix)).ok()
+        id::checked_member(&format!("{}{text}", self.prefix)).ok()
     }
 }
 
@@ -146,6 +146,7 @@ mod tests {
             (json!({}), json!({"sub": "Ada"}), Some("Ada")),
             (json!({}), json!({"sub": 42}), Some("42")),
             (json!({}), json!({"sub": "a b"}), None),
+            (json!({}), json!({"sub": format!("visitor:{}", "a".repeat(22))}), None),
             (json!({}), json!({}), None),
             (
                 json!({"claim": "uuid"}),

@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 39] = [
+    pub const NAMES: [&str; 44] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -39,6 +39,11 @@ impl Vars {
         "BOARD_MAX_AGE",
         "PUBLIC_STATS",
         "MEMBER_ACCOUNTS",
+        "VISITORS",
+        "VISITOR_KEY",
+        "VISITORS_PER_ADDRESS",
+        "TURNSTILE_SECRET",
+        "TURNSTILE_URL",
         "PLAYGROUND",
         "SITE",
         "STREAK_FREEZES",

@@ -109,7 +109,7 @@ fn parse(
     let id = errors.check(pointer, id);
     let author = match fields.get("author") {
         None => Ok(None),
-        Some(author) => id::user(author).map(Some).ok_or_else(|| id::ID.to_owned()),
+        author => id::member(author).map(Some),
     };
     let author = errors.check("/author", author);
     let check_title = |title: &str| text::check(title, MAX_TITLE_CHARACTERS);

@@ -54,7 +54,7 @@ impl Adjustment {
         };
         let mut errors = FieldErrors::default();
         errors.reject_unknown(fields.keys(), &FIELDS);
-        let user = errors.check("/user", id::checked(user));
+        let user = errors.check("/user", id::checked_member(user));
         let id = fields.get("id").and_then(id::user);
         let id = errors.check("/id", id.ok_or_else(|| id::ID.to_owned()));
         let undo = errors.check("/undo", read_undo(fields.get("undo")));

@@ -5,12 +5,13 @@ use super::record::BoardSet;
 use crate::keys::Keys;
 use crate::redis::Command;
 use crate::scripts::{ADJUST as ADJUST_SCRIPT, COUNT, Script};
-use crate::stream::{board_lifetime, board_lifetimes};
+use crate::stream::{COUNTED, board_lifetime, board_lifetimes};
 use activity_rank_core::board::BoardKind;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::config::{ADJUST, Keep, Once};
 use activity_rank_core::content::member;
 use activity_rank_core::event::Definitions;
+use activity_rank_core::id::is_visitor;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -167,6 +168,8 @@ struct Item<'a> {
     #[serde(skip_serializing_if = "is_default")]
     own_counts: bool,
     #[serde(skip_serializing_if = "is_default")]
+    alone: bool,
+    #[serde(skip_serializing_if = "is_default")]
     followed: String,
     #[serde(skip_serializing_if = "is_default")]
     known: Vec<usize>,
@@ -203,7 +206,7 @@ impl CallHeader {
     #[must_use]
     pub fn encode(&self, user: &UserOperations) -> UserCall {
         let sets: Vec<&BoardSet> = user.operations.iter().map(found_boards).collect();
-        let mut builder = Builder::new(self, &sets);
+        let mut builder = Builder::new(self, &sets, is_visitor(&user.user));
         // Before the other boards, so that their numbers are consecutive.
         let ranked = user.operations.first().filter(|_| self.standings);
         let ranked = ranked.map(|first| builder.ranked(first));
@@ -278,6 +281,8 @@ fn found_boards(operation: &Operation) -> &BoardSet {
 /// The numbered keys of a call while they are collected.
 struct Builder<'a> {
     header: &'a CallHeader,
+    /// Whether the user is a visitor, who is on no board.
+    is_visitor: bool,
     /// The spans of the histories.
     histories: Vec<i32>,
     /// Numbers of the histories that may have undo records.
@@ -290,7 +295,7 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(header: &'a CallHeader, sets: &[&BoardSet]) -> Self {
+    fn new(header: &'a CallHeader, sets: &[&BoardSet], is_visitor: bool) -> Self {
         let mut histories = Keys::undo_spans(header.effective);
         let undone = (1..=histories.len()).map(|index| FIRST_KEYS + index);
         let undone = undone.collect();
@@ -302,6 +307,7 @@ impl<'a> Builder<'a> {
         }
         Self {
             header,
+            is_visitor,
             histories,
             undone,
             boards: Vec::new(),
@@ -340,7 +346,7 @@ impl<'a> Builder<'a> {
     /// Returns whether any event is open.
     fn has_open_event(&self) -> bool {
         let mut events = self.header.definitions.events();
-        events.any(|event| event.is_open(self.header.effective))
+        !self.is_visitor && events.any(|event| event.is_open(self.header.effective))
     }
 
     /// Returns the events in which an activity counts, and its points in each.
@@ -351,7 +357,7 @@ impl<'a> Builder<'a> {
         points: i64,
     ) -> Vec<(String, i64)> {
         let events = self.header.definitions.events();
-        let open = events.filter(|event| event.is_open(self.header.effective));
+        let open = events.filter(|event| !self.is_visitor && event.is_open(self.header.effective));
         let counting = open.filter_map(|event| {
             let points = event.points(at, action, groups, points)?;
             Some((event.id.to_owned(), points))
@@ -474,9 +480,12 @@ impl<'a> Builder<'a> {
     fn receiver(&mut self, operation: &Operation, set: &BoardSet, item: &mut Item<'_>) {
         let rule = &operation.rule;
         let letters: String = set.content.iter().map(|period| period.letter()).collect();
-        let gives = match rule.received {
-            0 => String::new(),
-            points => format!(";{points}{letters};"),
+        let is_counted = rule.is_counted && rule.action != "follow";
+        let gives = match (rule.received, is_counted) {
+            (0, false) => String::new(),
+            (0, true) => format!(";0{COUNTED};"),
+            (points, false) => format!(";{points}{letters};"),
+            (points, true) => format!(";{points}{letters}{COUNTED};"),
         };
         let target = operation
             .record
@@ -508,6 +517,7 @@ impl<'a> Builder<'a> {
                     item.target = receiver;
                     item.registers = *registers;
                     item.own_counts = rule.own;
+                    item.alone = !gives.is_empty() && (self.is_visitor || rule.received == 0);
                 }
                 (claim, pair)
             }

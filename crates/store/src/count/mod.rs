@@ -32,6 +32,7 @@ use activity_rank_core::board::{BoardKind, board_name, event_board_name};
 use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::config::Rule;
 use activity_rank_core::error::Error;
+use activity_rank_core::id::is_visitor;
 use activity_rank_core::moderation::Adjustment;
 use activity_rank_core::object::Object;
 use activity_rank_core::score::Points;
@@ -67,6 +68,7 @@ pub async fn count_one(
     standings: bool,
 ) -> Result<Counted, Error> {
     let (config, activity) = (&deployment.config, &ruled.0);
+    let standings = standings && !is_visitor(&activity.user);
     let shard = config.shard_of(&activity.user);
     let mut plan = Plan::new(config, &deployment.calendar, now, shard);
     let item = (activity, ruled.1);

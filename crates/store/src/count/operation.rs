@@ -24,6 +24,8 @@ pub struct RuleSnapshot {
     pub received: u64,
     /// Whether it counts for the author of the target.
     pub own: bool,
+    /// Whether the activities of a target with the action are counted.
+    pub is_counted: bool,
 }
 
 /// What an operation does.

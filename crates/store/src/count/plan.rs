@@ -14,7 +14,7 @@ use activity_rank_core::config::{ADJUST, Config, Once, Rule};
 use activity_rank_core::content::{StoredTarget, checked_id};
 use activity_rank_core::event::Definitions;
 use activity_rank_core::history;
-use activity_rank_core::id::is_id;
+use activity_rank_core::id::{is_id, is_visitor};
 use activity_rank_core::moderation::Adjustment;
 use activity_rank_core::point_changes::SOURCE_GONE;
 
@@ -78,6 +78,7 @@ impl<'a> Plan<'a> {
             cooldown: 0,
             received: 0,
             own: true,
+            is_counted: false,
         };
         let (at, timestamp) = match adjustment.at {
             Some(at) => (at, TimestampSource::Caller),
@@ -85,7 +86,7 @@ impl<'a> Plan<'a> {
         };
         let boards = match adjustment.event {
             Some(event) => BoardSet::for_event(deployment.calendar.date_at(at), event),
-            None => plan.boards(at, adjustment.groups),
+            None => plan.boards(&adjustment.user, at, adjustment.groups),
         };
         let operation = Operation {
             record: format!("{}:{}", rule.action, adjustment.id),
@@ -141,7 +142,12 @@ impl<'a> Plan<'a> {
         self.gives |= receiver != Receiver::None;
         let mut by_author = false;
         if self.config.shards > 1 && !activity.undo {
-            by_author = claim(&mut receiver, activity, date, registrations);
+            by_author = claim(
+                &mut receiver,
+                (activity, rule.received),
+                date,
+                registrations,
+            );
         }
         let named = [Some(&activity.target), activity.on.as_ref()];
         let own = !rule.own && (named.contains(&Some(&activity.user)) || by_author);
@@ -157,8 +163,8 @@ impl<'a> Plan<'a> {
             (false, false) => TimestampSource::Now,
         };
         let operation = Operation {
-            rule: snapshot(activity, rule),
-            boards: self.boards(activity.at, activity.groups.clone()),
+            rule: snapshot(self.config, activity, rule),
+            boards: self.boards(&activity.user, activity.at, activity.groups.clone()),
             verb,
             record: format!("{}:{}", activity.action, activity.target),
             at: activity.at,
@@ -197,8 +203,9 @@ impl<'a> Plan<'a> {
                 continue;
             };
             let rule = versions.rule(&activity.action, activity.at, *configured);
-            operation.rule = snapshot(activity, rule);
-            if operation.receiver == Receiver::None && !activity.undo && rule.received > 0 {
+            operation.rule = snapshot(config, activity, rule);
+            let gives = rule.received > 0 || config.counts(&activity.action);
+            if operation.receiver == Receiver::None && !activity.undo && gives {
                 match receiver(config, activity, rule) {
                     Receiver::None => {}
                     _ if config.shards > 1 => unread.push(*item),
@@ -220,7 +227,12 @@ impl<'a> Plan<'a> {
     ) {
         let date = self.calendar.date_at(activity.at);
         let mut receiver = receiver(self.config, activity, rule);
-        claim(&mut receiver, activity, date, registrations);
+        claim(
+            &mut receiver,
+            (activity, rule.received),
+            date,
+            registrations,
+        );
         self.gives |= receiver != Receiver::None;
         for user in &mut self.users {
             let index = user.items.iter().position(|own| *own == item);
@@ -238,13 +250,17 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn boards(&self, at: Instant, groups: Vec<String>) -> BoardSet {
-        BoardSet {
-            date: self.calendar.date_at(at),
-            periods: self.config.periods.clone(),
-            groups,
-            content: self.config.content_periods.clone(),
-            event: None,
+    /// Returns the boards of an activity. That of a visitor is on none; what others receive for it is on those of content.
+    fn boards(&self, user: &str, at: Instant, groups: Vec<String>) -> BoardSet {
+        let content = self.config.content_periods.clone();
+        let set = BoardSet::for_content(self.calendar.date_at(at), content);
+        match is_visitor(user) {
+            true => set,
+            false => BoardSet {
+                periods: self.config.periods.clone(),
+                groups,
+                ..set
+            },
         }
     }
 
@@ -280,16 +296,20 @@ impl<'a> Plan<'a> {
 }
 
 /// Returns the rule of an activity as its operation has it.
-fn snapshot(activity: &Activity, rule: Rule) -> RuleSnapshot {
+fn snapshot(config: &Config, activity: &Activity, rule: Rule) -> RuleSnapshot {
     RuleSnapshot {
         action: activity.action.clone(),
         once: rule.once,
         points: rule.points.cast_signed(),
         daily_cap: rule.cap(activity.by_member).unwrap_or(0),
-        pair_cap: rule.pair_cap.filter(|_| rule.received > 0).unwrap_or(0),
+        pair_cap: rule
+            .pair_cap
+            .filter(|_| rule.received > 0 && !is_visitor(&activity.user))
+            .unwrap_or(0),
         cooldown: rule.cooldown.unwrap_or(0) * 1000,
         received: rule.received,
         own: rule.own,
+        is_counted: config.counts(&activity.action),
     }
 }
 
@@ -297,7 +317,7 @@ fn snapshot(activity: &Activity, rule: Rule) -> RuleSnapshot {
 /// whether the user is the author of the target.
 fn claim(
     receiver: &mut Receiver,
-    activity: &Activity,
+    (activity, received): (&Activity, u64),
     date: Date,
     registrations: &Registrations,
 ) -> bool {
@@ -319,7 +339,8 @@ fn claim(
             let registered = read.and_then(|(_, registered)| registered.as_ref());
             let author = registered.and_then(|target| target.author.as_ref());
             by_author = author == Some(&activity.user);
-            *claim = registered.map(claimed);
+            let alone = is_visitor(&activity.user) || received == 0;
+            *claim = registered.map(|registered| claimed(registered, alone));
             known_author.clone_from(&author.cloned());
             claim.is_some()
         }
@@ -334,14 +355,17 @@ fn claim(
 /// Returns the possible receiver of points for an activity; also the target whose author may not send it. An undo
 /// takes points back from the receivers of its record.
 pub(super) fn receiver(config: &Config, activity: &Activity, rule: Rule) -> Receiver {
-    let concerned = rule.received > 0 || !rule.own || author_of(config, activity).is_some();
+    let concerned = rule.received > 0
+        || config.counts(&activity.action)
+        || !rule.own
+        || author_of(config, activity).is_some();
     if !config.has_content() || !(activity.undo || concerned) {
         return Receiver::None;
     }
     let other = activity.on.as_ref().filter(|_| !activity.undo);
     let receiver = other.unwrap_or(&activity.target).clone();
     match activity.action.as_str() {
-        "follow" if is_id(&receiver) => Receiver::User {
+        "follow" if is_id(&receiver) && !is_visitor(&activity.user) => Receiver::User {
             id: receiver,
             claim: None,
             pair: None,
@@ -362,20 +386,21 @@ pub(super) fn author_of(config: &Config, activity: &Activity) -> Option<String> 
     if !config.has_content() || activity.undo {
         return None;
     }
-    match activity.action.as_str() {
+    let author = match activity.action.as_str() {
         "publish" => {
             let target = activity.on.as_ref().unwrap_or(&activity.target);
             let registrable = checked_id(target).is_ok();
             registrable.then(|| activity.user.clone())
         }
         _ => activity.author.clone(),
-    }
+    };
+    author.filter(|author| !is_visitor(author))
 }
 
 /// Returns the `number;authorship` by which a target receives points for an activity.
-fn claimed(registered: &StoredTarget) -> String {
+fn claimed(registered: &StoredTarget, alone: bool) -> String {
     match registered.author {
-        Some(_) => format!("{};{}", registered.number, registered.authorship),
-        None => format!("{};", registered.number),
+        Some(_) if !alone => format!("{};{}", registered.number, registered.authorship),
+        Some(_) | None => format!("{};", registered.number),
     }
 }

@@ -10,9 +10,10 @@
 //!
 //! `;2wa;17;1` ends the record of an activity that others receive points for: points and periods of the boards; number
 //! of the target's registration, or nothing for a user; authorship, or nothing for no author. `;post-8` follows if the
-//! receiver is not the target of the activity. With a cap of pairs `2wa` is followed by `>` and 12 digits of the SHA-1 of the
+//! receiver is not the target of the activity. `n` after the periods says that the target is counted for the action. With a cap of pairs `2wa` is followed by `>` and 12 digits of the SHA-1 of the
 //! author who receives: an undo then takes the points from what the two have on the day.
 
+use crate::stream::parse_periods;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::event;
 
@@ -202,7 +203,7 @@ impl ActiveRecord {
     fn parse_content(received: &str) -> Option<Vec<Period>> {
         let (head, _) = received.split_once(['>', ';']).unwrap_or((received, ""));
         let letters = head.trim_start_matches(|c: char| c.is_ascii_digit());
-        letters.chars().map(Period::from_letter).collect()
+        Some(parse_periods(letters)?.0)
     }
 
     /// Parses `instant points day periods`.

@@ -18,7 +18,8 @@
 --                 cooldown (ms), dated, queued, events (board, points, board, ...)
 --           count   record (text) or daily and old (the daily record may have expired); cap; pair_cap, and with several
 --                   shards, for it and for exclusions, receiver (user; else the call finds them); last (field of the cooldown); own (the user is the target); gives (';2wa;17;1', or ';2wa;' and then `target` (member)
---                   with registers (an earlier call registers it) and own_counts, or `followed` (user) and known
+--                   with registers (an earlier call registers it), own_counts and
+--                   alone (its author receives nothing), or `followed` (user) and known
 --                   (boards)); on (';post-8' ends the record)
 --           undo    undo, reason, and the guess `where` of its record, or the record that was `seen`
 -- Returns { schema fingerprint, outcomes, standings or nil, watched boards (see watch.lua) or nil }
@@ -65,7 +66,7 @@ local function find_received(item)
     if not item.own_counts and string.find(own_ids, '=' .. (author or '') .. ' ', 1, true) then
       return
     end
-    numbers = numbers and number and number .. ';' .. (author ~= '' and authorship or '')
+    numbers = numbers and number and number .. ';' .. (author ~= '' and not item.alone and authorship or '')
   elseif item.followed then
     -- An id without a profile and without points ranks nowhere, unless it is an account of a member.
     local profile, other = unpack(run('HMGET', KEYS[1], item.followed, FLAGS .. item.followed))

@@ -13,7 +13,8 @@
 --                     points: target (member), number and authorship of its registration, or user; points, negative
 --                     to take them back; content, authors { boards }; periods ('wa'), date, action; at, the instant
 --                     of the activity; dated, if it may have been before an erasure; and to give the author of a
---                     target on this shard, list and listed (the target in it)
+--                     target on this shard, list and listed (the target in it); counter, the board that counts the
+--                     activities of a target with the action, and counts, 1 or -1
 --                     names: true if the author of the target, or the member of whom the author is an account, may be on
 --                     another shard: the entry names them
 --                     plain: true for an entry of the journal that is replayed
@@ -243,6 +244,7 @@ local function find_receivers(item)
   end
   if item.gives then
     want_scores(item.content, item.gives)
+    want_scores({ item.counter }, item.gives)
   end
   if item.author then
     want_scores(item.authors, item.author)
@@ -297,15 +299,21 @@ local function receive(item)
   if item.author then
     use(item.authors)
   end
+  local counter = item.gives and item.counter
+  use({ counter })
   if item.gives then
     add(item.content, item.gives, '\t' .. item.gives, item.points)
   end
   if item.author then
     add(item.authors, item.author, item.author, item.points)
   end
+  if counter then
+    add({ counter }, item.gives, '\t' .. item.gives, item.counts)
+  end
   append(item.named, 'did', 'receive', 'now', digits(now), 'user', item.author or '', 'target', item.gives or '',
     'points', digits(item.points), 'kinds', item.periods, 'date', item.date, 'skipped', table.concat(skipped, ','),
-    'listed', item.listed or '', 'action', item.action, 'changed', digits(item.at), 'author', item.named or '')
+    'listed', item.listed or '', 'action', item.action, 'changed', digits(item.at), 'author', item.named or '',
+    unpack(counter and { 'counts', digits(item.counts) } or {}))
 end
 
 -- Writes the counter and the scores of a board, or the former ones.

@@ -115,7 +115,7 @@ local function item_boards(item, place, times, points)
 end
 
 -- Adds the amounts of boards, or takes away the points that are left. Returns the changes of the first `count` boards,
--- as one number if all are equal, and the numbers of the closed ones among them.
+-- as one number if all are equal or there are none, and the numbers of the closed ones among them.
 local function add_all(boards, count)
   local changes, closed, are_equal = {}, {}, true
   for i, board in ipairs(boards) do
@@ -135,7 +135,7 @@ local function add_all(boards, count)
       closed[#closed + 1] = board.is_closed and i or nil
     end
   end
-  return are_equal and changes[1] and digits(changes[1]) or table.concat(changes, '/'), table.concat(closed, ',')
+  return are_equal and digits(changes[1] or 0) or table.concat(changes, '/'), table.concat(closed, ',')
 end
 
 -- Returns the count and the points of an action on a day.

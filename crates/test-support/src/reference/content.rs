@@ -32,6 +32,8 @@ pub struct Received {
     pub author: Option<String>,
     /// The authorship of the target's registration, if its author received.
     pub authorship: Option<u64>,
+    /// The action for which the target is counted.
+    pub counted: Option<String>,
 }
 
 /// The subject of a board.
@@ -41,6 +43,8 @@ pub enum Subject {
     Content,
     /// Authors.
     Authors,
+    /// Targets by the number of activities with an action, which is in the place of the period's id: `all:like`.
+    Counts,
 }
 
 /// A board: subject, period and id of the period instance.
@@ -69,6 +73,8 @@ pub struct Receivers {
 pub struct Content {
     /// The periods that have boards.
     pub periods: Vec<&'static str>,
+    /// The actions whose activities are counted by target.
+    pub counted: Vec<&'static str>,
     /// The registered targets.
     pub targets: BTreeMap<String, Target>,
     /// Targets hidden from all boards.
@@ -123,6 +129,7 @@ impl Content {
     pub fn delete(&mut self, id: &str) {
         if self.targets.remove(id).is_some() {
             self.remove(Subject::Content, id);
+            self.remove(Subject::Counts, id);
             self.hidden.remove(id);
         }
     }
@@ -165,6 +172,10 @@ impl Content {
     pub fn receivers(&self, activity: &Activity) -> Receivers {
         let (_, _, own) = activity.dedup_key();
         let id = activity.on.clone().unwrap_or(own);
+        let is_visitor = is_visitor(&activity.user);
+        if activity.action == "follow" && is_visitor {
+            return Receivers::default();
+        }
         if activity.action == "follow" {
             return Receivers {
                 author: is_id(&id).then_some(id),
@@ -186,7 +197,9 @@ impl Content {
             "publish" => Some(&activity.user),
             _ => activity.author.as_ref(),
         };
-        let Some(author) = author else { return };
+        let Some(author) = author.filter(|author| !is_visitor(author)) else {
+            return;
+        };
         let (_, _, own) = activity.dedup_key();
         let id = activity.on.clone().unwrap_or(own);
         let known = self.targets.get(&id);
@@ -200,10 +213,12 @@ impl Content {
         &mut self,
         Receivers { target, author }: Receivers,
         instant: InstantRange,
-        points: u64,
-        date: Date,
+        (points, action): (u64, &str),
+        (date, is_visitor): (Date, bool),
     ) -> Option<Received> {
-        if points == 0 || target.is_none() && author.is_none() {
+        let is_counted = action != "follow" && self.counted.contains(&action);
+        let author = author.filter(|_| points > 0 && !is_visitor);
+        if points == 0 && !is_counted || target.is_none() && author.is_none() {
             return None;
         }
         let credited = author
@@ -215,13 +230,14 @@ impl Content {
         ] {
             let Some(id) = id else { continue };
             for board in self.boards_of(subject, date) {
-                let board = self.boards.entry(board).or_insert_with(|| ContentBoard {
-                    date,
-                    points: BTreeMap::new(),
-                });
-                *board.points.entry(id.clone()).or_default() += points;
+                self.add(board, date, id.clone(), points);
             }
         }
+        let counted = target.as_ref().filter(|_| is_counted);
+        if let Some(id) = counted {
+            self.add(count_board(action), date, id.clone(), 1);
+        }
+        let counted = counted.map(|_| action.to_owned());
         let number = |id: &String| self.targets[id].number;
         let authorship = |id: &String| self.targets[id].authorship;
         let known = author.as_ref().and(target.as_ref());
@@ -230,7 +246,19 @@ impl Content {
             authorship: known.map(authorship),
             target: target.map(|id| (id.clone(), number(&id))),
             author,
+            counted,
         })
+    }
+
+    fn add(&mut self, board: ContentBoardId, date: Date, id: String, points: u64) {
+        if points > 0 {
+            let new = || ContentBoard {
+                date,
+                points: BTreeMap::new(),
+            };
+            let board = self.boards.entry(board).or_insert_with(new);
+            *board.points.entry(id).or_default() += points;
+        }
     }
 
     /// Returns whether a user has not been erased since an instant.
@@ -259,20 +287,27 @@ impl Content {
         };
         let target = received.target.as_ref().filter(is_registered);
         let author = received.author.as_ref().filter(is_current);
-        for (subject, id) in [
-            (Subject::Content, target.map(|(id, _)| id)),
-            (Subject::Authors, author),
-        ] {
+        let target = target.map(|(id, _)| id.clone());
+        let (author, counted) = (author.cloned(), received.counted.as_deref());
+        let counts = counted.zip(target.clone());
+        for (subject, id) in [(Subject::Content, target), (Subject::Authors, author)] {
             let Some(id) = id else { continue };
             for board in self.boards_of(subject, date) {
-                let points = self.boards.get_mut(&board).map(|board| &mut board.points);
-                if let Some(points) = points
-                    && let Some(known) = points.get_mut(id)
-                {
-                    *known = known.saturating_sub(received.points);
-                    points.retain(|_, points| *points > 0);
-                }
+                self.subtract(&board, &id, received.points);
             }
+        }
+        if let Some((action, id)) = counts {
+            self.subtract(&count_board(action), &id, 1);
+        }
+    }
+
+    fn subtract(&mut self, board: &ContentBoardId, id: &str, points: u64) {
+        let known = self.boards.get_mut(board).map(|board| &mut board.points);
+        if let Some(known) = known
+            && let Some(former) = known.get_mut(id)
+        {
+            *former = former.saturating_sub(points);
+            known.retain(|_, points| *points > 0);
         }
     }
 
@@ -297,7 +332,7 @@ impl Content {
         hidden_users: &BTreeSet<String>,
     ) -> [Vec<(String, u64)>; 2] {
         let hidden = match board.0 {
-            Subject::Content => &self.hidden,
+            Subject::Content | Subject::Counts => &self.hidden,
             Subject::Authors => hidden_users,
         };
         let all = self.boards.get(board).map(|board| board.points.clone());
@@ -318,10 +353,20 @@ pub fn content_board_key((subject, period, id): &ContentBoardId) -> String {
     let letter = PERIODS.iter().find(|(name, _)| name == period);
     let (_, letter) = letter.expect("a period");
     let subject = match subject {
-        Subject::Content => 'T',
+        Subject::Content | Subject::Counts => 'T',
         Subject::Authors => 'A',
     };
     format!("b{subject}{letter}:{id}")
+}
+
+/// Returns the board with the number of activities with an action.
+fn count_board(action: &str) -> ContentBoardId {
+    (Subject::Counts, "all", format!("all:{action}"))
+}
+
+/// Returns whether a user is a visitor, who is on no board.
+pub(super) fn is_visitor(user: &str) -> bool {
+    user.starts_with("visitor:")
 }
 
 /// Returns whether a text may be the id of a user.

@@ -10,7 +10,7 @@ use jiff::civil::Date;
 
 use super::activity::{Activity, DedupKey, InstantRange, Rule, Version};
 use super::calendar::{Calendar, PERIODS, period_id};
-use super::content::{Content, Received};
+use super::content::{Content, Received, is_visitor};
 use super::event::{Event, PointChange};
 use crate::sharding::shard_of;
 
@@ -391,21 +391,28 @@ impl Model {
         let receiver = receivers
             .as_ref()
             .and_then(|receivers| receivers.author.clone());
-        let pair = receiver.filter(|_| rule.pair_cap.is_some());
+        let pair = receiver.filter(|_| rule.pair_cap.is_some() && !is_visitor(user));
         let pair = pair.map(|receiver| (date, user.clone(), activity.action.clone(), receiver));
         let given = pair.as_ref().and_then(|pair| self.pairs.get(pair)).copied();
         let given = given.unwrap_or(0) + rule.received;
         if pair.is_some() && rule.pair_cap.is_some_and(|cap| given > cap) {
             return Outcome::Capped("pair-cap");
         }
-        let boards = self.boards_of(date, &activity.groups);
+        let is_visitor = is_visitor(user);
+        let groups = match is_visitor {
+            true => Vec::new(),
+            false => activity.groups.clone(),
+        };
+        let mut boards = self.boards_of(date, &groups);
+        boards.retain(|_| !is_visitor);
         if boards
             .iter()
             .any(|board| self.points(board, user) + rule.points > self.max_points)
         {
             return Outcome::Refused("score-overflow");
         }
-        let in_events = self.events_of(at, &activity.action, &activity.groups, rule.points, now);
+        let mut in_events = self.events_of(at, &activity.action, &groups, rule.points, now);
+        in_events.retain(|_| !is_visitor);
         if in_events
             .iter()
             .any(|(board, points)| self.points(board, user) + points > self.max_points)
@@ -414,8 +421,10 @@ impl Model {
         }
 
         let received = self.content.as_mut().zip(receivers);
-        let received = received
-            .and_then(|(content, receivers)| content.receive(receivers, at, rule.received, date));
+        let received = received.and_then(|(content, receivers)| {
+            let given = (rule.received, activity.action.as_str());
+            content.receive(receivers, at, given, (date, is_visitor))
+        });
         if let Some(pair) = &pair {
             self.pairs.insert(pair.clone(), given);
         }
@@ -427,7 +436,7 @@ impl Model {
                 last: at,
                 amounts: vec![rule.points as i64],
                 date,
-                groups: activity.groups.clone(),
+                groups,
                 event: None,
                 received,
                 pair: pair.map(|pair| (pair, rule.received)),

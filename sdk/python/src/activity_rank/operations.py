@@ -682,6 +682,55 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def list_counts(
+        self,
+        *,
+        actions: Sequence[str] | None = None,
+        targets: Sequence[str] | None = None,
+        timeout: float | None = None,
+    ) -> types.ListCountsResponse:
+        """Count the activities of targets.
+
+        Returns how many activities of members and visitors each target has, by action. Only the actions in `VISITORS`
+        are counted, and only activity since the registration of the target. Without `targets`, returns the targets with
+        the most activities, at most 100 for each action, in no particular order. A target that a moderator hides, and
+        one that is not registered, has none. Caching is as for `GET /v1/ranking/{period}`.
+
+        actions: Comma-separated actions of `VISITORS`. Defaults to all of them. 1 to 50 ids.
+        targets: Comma-separated targets, each once. In a target, `%2C` is a comma and `%25` a percent sign, before the
+            list is encoded as a parameter; the server SDKs do so. 1 to 100 ids.
+
+        `GET /v1/content/counts`
+        """
+        return self._call(
+            routes.LIST_COUNTS,
+            query={"actions": actions, "targets": targets},
+            timeout=timeout,
+        )
+
+    def create_visitor(
+        self,
+        body: types.CreateVisitorBody,
+        *,
+        timeout: float | None = None,
+    ) -> types.CreateVisitorResponse:
+        """Issue a token to a reader without an account.
+
+        Returns a random id, `visitor:` and 22 characters, and the token that proves it. With the token, `POST
+        /v1/activity` accepts the actions in `VISITORS`, and `GET /v1/users/{user}/done` says which of them count. What
+        a visitor does is counted once by target and given to boards of content; the visitor is on no board, and the
+        author of the target receives nothing. The token has no expiry: keep it in the browser. An address gets
+        `VISITORS_PER_ADDRESS` visitors a day (UTC), then 429; it is stored only as a keyed hash, for two days. With
+        `TURNSTILE_SECRET`, the body has the token of a Turnstile widget, and 403 says that it was not accepted.
+
+        `POST /v1/visitors`
+        """
+        return self._call(
+            routes.CREATE_VISITOR,
+            body=body,
+            timeout=timeout,
+        )
+
     def watch_content_board(
         self,
         period: types.PeriodName,
@@ -2762,6 +2811,55 @@ class AsyncOperations(ABC):
         return await self._call(
             routes.GET_HOT_TARGETS,
             query={"limit": limit},
+            timeout=timeout,
+        )
+
+    async def list_counts(
+        self,
+        *,
+        actions: Sequence[str] | None = None,
+        targets: Sequence[str] | None = None,
+        timeout: float | None = None,
+    ) -> types.ListCountsResponse:
+        """Count the activities of targets.
+
+        Returns how many activities of members and visitors each target has, by action. Only the actions in `VISITORS`
+        are counted, and only activity since the registration of the target. Without `targets`, returns the targets with
+        the most activities, at most 100 for each action, in no particular order. A target that a moderator hides, and
+        one that is not registered, has none. Caching is as for `GET /v1/ranking/{period}`.
+
+        actions: Comma-separated actions of `VISITORS`. Defaults to all of them. 1 to 50 ids.
+        targets: Comma-separated targets, each once. In a target, `%2C` is a comma and `%25` a percent sign, before the
+            list is encoded as a parameter; the server SDKs do so. 1 to 100 ids.
+
+        `GET /v1/content/counts`
+        """
+        return await self._call(
+            routes.LIST_COUNTS,
+            query={"actions": actions, "targets": targets},
+            timeout=timeout,
+        )
+
+    async def create_visitor(
+        self,
+        body: types.CreateVisitorBody,
+        *,
+        timeout: float | None = None,
+    ) -> types.CreateVisitorResponse:
+        """Issue a token to a reader without an account.
+
+        Returns a random id, `visitor:` and 22 characters, and the token that proves it. With the token, `POST
+        /v1/activity` accepts the actions in `VISITORS`, and `GET /v1/users/{user}/done` says which of them count. What
+        a visitor does is counted once by target and given to boards of content; the visitor is on no board, and the
+        author of the target receives nothing. The token has no expiry: keep it in the browser. An address gets
+        `VISITORS_PER_ADDRESS` visitors a day (UTC), then 429; it is stored only as a keyed hash, for two days. With
+        `TURNSTILE_SECRET`, the body has the token of a Turnstile widget, and 403 says that it was not accepted.
+
+        `POST /v1/visitors`
+        """
+        return await self._call(
+            routes.CREATE_VISITOR,
+            body=body,
             timeout=timeout,
         )
 

@@ -38,6 +38,8 @@ COMPARE_EVENT_STANDINGS: Route[types.EventComparison] = Route(
 )
 GET_CONTENT_BOARD: Route[types.ContentBoard] = Route("getContentBoard", "GET", "/v1/content/{period}", "json")
 GET_HOT_TARGETS: Route[types.GetHotTargetsResponse] = Route("getHotTargets", "GET", "/v1/content/hot", "json")
+LIST_COUNTS: Route[types.ListCountsResponse] = Route("listCounts", "GET", "/v1/content/counts", "json")
+CREATE_VISITOR: Route[types.CreateVisitorResponse] = Route("createVisitor", "POST", "/v1/visitors", "json")
 WATCH_CONTENT_BOARD: Route[types.ContentBoard] = Route(
     "watchContentBoard", "GET", "/v1/content/{period}/live", "events"
 )
@@ -153,6 +155,8 @@ ALL: tuple[Route[Any], ...] = (
     COMPARE_EVENT_STANDINGS,
     GET_CONTENT_BOARD,
     GET_HOT_TARGETS,
+    LIST_COUNTS,
+    CREATE_VISITOR,
     WATCH_CONTENT_BOARD,
     GET_TARGET_STANDING,
     GET_AUTHORS_BOARD,

@@ -202,6 +202,7 @@ class Problem(TypedDict):
         "/problems/misconfigured",
         "/problems/store-unavailable",
         "/problems/keys-unavailable",
+        "/problems/turnstile-unavailable",
     ]
     """Identifies the type of problem."""
     title: str
@@ -1956,6 +1957,34 @@ class GetHotTargetsResponse(TypedDict):
     entries: list[HotEntry]
     stale: NotRequired[Stale]
     as_of: NotRequired[AsOf]
+
+
+@final
+class ListCountsResponseTarget(TypedDict):
+    target: str
+    counts: dict[str, int]
+    """The number of activities by action."""
+
+
+@final
+class ListCountsResponse(TypedDict):
+    targets: list[ListCountsResponseTarget]
+    stale: NotRequired[Stale]
+    as_of: NotRequired[AsOf]
+
+
+@final
+class CreateVisitorBody(TypedDict):
+    turnstile: NotRequired[str]
+    """The token of a Turnstile widget. Required with `TURNSTILE_SECRET`, and unknown without."""
+
+
+@final
+class CreateVisitorResponse(TypedDict):
+    visitor: str
+    """The id, which activity has as its `user`."""
+    token: str
+    """The token, for the header `Authorization: Bearer`."""
 
 
 @final

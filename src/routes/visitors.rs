@@ -1,0 +1,67 @@
+//! `POST /v1/visitors`, and the numbers that buttons show.
+
+use crate::app::RequestContext;
+use crate::cache::response::cached;
+use crate::platform::visitors;
+use crate::response::Response;
+use activity_rank_core::calendar::Date;
+use activity_rank_core::content::CountsRequest;
+use activity_rank_core::error::{Error, FieldErrors};
+use activity_rank_store::visitors as store;
+use serde_json::Value;
+
+/// Issues a visitor's token.
+pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
+    let (request, config) = (context.request, &context.deployment.config);
+    let settings = config.visitors.as_ref().ok_or_else(Error::no_visitors)?;
+    let body = request.body()?;
+    request.reject_parameters()?;
+    let Value::Object(fields) = body.json()? else {
+        return Err(Error::invalid("A visitor is a JSON object."));
+    };
+    let known: &[&str] = match settings.turnstile {
+        Some(_) => &["turnstile"],
+        None => &[],
+    };
+    let mut errors = FieldErrors::default();
+    errors.reject_unknown(fields.keys(), known);
+    errors.finish(Some(()))?;
+    let token = fields.get("turnstile").and_then(Value::as_str);
+    let token = token.unwrap_or_default();
+    if settings.turnstile.is_some() && !(1..=2048).contains(&token.len()) {
+        let detail = "must be the token of a Turnstile widget";
+        return Err(Error::field("/turnstile", detail));
+    }
+    // Without Cloudflare's network all callers are one.
+    let address = request.header("cf-connecting-ip").unwrap_or_default();
+    let words = visitors::issue(settings, address, token).await;
+    let words = words.map_err(Error::TurnstileUnavailable)?;
+    let mut words = words.split(' ');
+    let mut next = || words.next().unwrap_or_default();
+    let (visitor, signature, address) = (next(), next(), next());
+    if visitor.is_empty() {
+        let detail = "Turnstile did not accept the token.";
+        return Err(Error::Forbidden(detail.to_owned()));
+    }
+    let count = store::add(context.deployment, address, request.now).await?;
+    if count > u64::from(settings.per_address) {
+        let left = Date::MILLIS - request.now.0.rem_euclid(Date::MILLIS);
+        let seconds = u32::try_from(left / 1000).unwrap_or(0) + 1;
+        let detail = "This address has had all of its visitors of the day.";
+        return Err(Error::RateLimited(detail, seconds));
+    }
+    let body = format!("{{\"visitor\":\"{visitor}\",\"token\":\"{visitor}.{signature}\"}}");
+    Ok(Response::json_text(body))
+}
+
+/// The number of activities of targets by action: from the edge cache while it is fresh.
+pub async fn counts(context: RequestContext<'_>) -> Result<Response, Error> {
+    let config = &context.deployment.config;
+    let request = CountsRequest::parse(&context.request.query, config)?;
+    let read = async {
+        let counts = store::read_counts(context.deployment, &request).await?;
+        Ok(request.render(&counts))
+    };
+    let (form, max_age) = (request.normal_form(), config.board_max_age);
+    cached(context, &form, max_age, Box::pin(read), None).await
+}

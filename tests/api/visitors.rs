@@ -1,0 +1,522 @@
+//! Readers without an account: `POST /v1/visitors`, their activity, and the numbers that buttons show.
+
+use std::collections::BTreeSet;
+
+use futures::future::join_all;
+use test_support::{Answer, Fault, Forwarder, Method, Value, WorkerBuilder, json, until};
+
+use crate::app::TestApp;
+use crate::bodies::{activity, dated, like, undo, with};
+use crate::client::{Client, JSON};
+use crate::clock::noon;
+use crate::problem::{field_error, problem};
+use crate::token::sign::{SECRET, claims, encoded, hmac, hs256};
+
+const KEY: &str = "another secret of thirty-two bytes";
+
+/// The visitors of an address and day.
+const PER_ADDRESS: usize = 5;
+
+fn start() -> TestApp {
+    TestApp::with(visitors)
+}
+
+fn visitors(worker: WorkerBuilder) -> WorkerBuilder {
+    let rules = json!({"helpful": {"points": 1, "received": 0}, "wave": {"points": 1}});
+    let worker = worker.var("CONTENT_PERIODS", "day,all").cron();
+    let worker = worker.json("RULES", rules).var("JWT_SECRET", SECRET);
+    let worker = worker.var("BOARD_MAX_AGE", "0").var("VISITOR_KEY", KEY);
+    worker.var("VISITORS", "like,helpful")
+}
+
+/// Asks for a visitor from an address.
+async fn ask(app: &Client, address: &str, body: Value) -> Answer {
+    let headers = [JSON, &[("cf-connecting-ip", address)]].concat();
+    let client = app.without_key();
+    client
+        .send(Method::POST, "/v1/visitors", body.to_string(), &headers)
+        .await
+}
+
+/// A visitor and a client with the visitor's token.
+struct Visitor {
+    id: String,
+    token: String,
+    client: Client,
+}
+
+impl Visitor {
+    async fn new(app: &TestApp, address: &str) -> Self {
+        let response = ask(app, address, json!({})).await;
+        Self::of(app, response.assert_status(200))
+    }
+
+    fn of(app: &TestApp, response: &Answer) -> Self {
+        let text = |name: &str| response.body[name].as_str().expect("text").to_owned();
+        let token = text("token");
+        Self {
+            id: text("visitor"),
+            client: app.with_key(&token),
+            token,
+        }
+    }
+
+    async fn outcome(&self, action: &str, target: &str, expected: &str) -> Value {
+        let sent = activity(&self.id, action, target);
+        self.client.outcome(sent, expected).await
+    }
+}
+
+async fn register(app: &TestApp, target: &str) {
+    let (path, body) = (format!("/v1/targets/{target}"), json!({"author": "9"}));
+    app.put(&path, &body).await.assert_status(200);
+}
+
+/// Returns the response with the numbers of targets, after every receiver has received.
+async fn counts(app: &TestApp, query: &str) -> Value {
+    let mut store = app.store();
+    until("all receivers", async || {
+        app.minute().await;
+        (store.waiting() == 0).then_some(())
+    })
+    .await;
+    let path = format!("/v1/content/counts{query}");
+    app.without_key().read(&path).await["targets"].clone()
+}
+
+fn numbers(target: &str, counts: Value) -> Value {
+    json!([{"target": target, "counts": counts}])
+}
+
+/// Asserts that no board of members or authors has anybody.
+async fn assert_no_members(app: &TestApp) {
+    for path in ["/v1/ranking/all", "/v1/ranking/day", "/v1/authors/all"] {
+        assert_eq!(app.read(path).await["entries"], json!([]), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn visitors_are_off_by_default() {
+    let app = TestApp::with(|worker| worker.var("CONTENT_PERIODS", "all").without("VISITORS"));
+    let off = problem(
+        "not-found",
+        "This deployment has no visitors: VISITORS is not set.",
+    );
+    ask(&app, "192.0.2.1", json!({}))
+        .await
+        .assert(404, off.clone());
+    let response = app.get("/v1/content/counts?targets=post-7").await;
+    response.assert(404, off);
+    let key = app.with_key(&format!("visitor:{}.{}", "A".repeat(22), "A".repeat(43)));
+    key.send_activity(like("42", "post-7"))
+        .await
+        .assert_status(401);
+}
+
+#[tokio::test]
+async fn visitor_counts_for_content_alone() {
+    let app = start();
+    register(&app, "post-7").await;
+    let visitor = Visitor::new(&app, "192.0.2.1").await;
+    let counted = visitor.outcome("like", "post-7", "counted").await;
+    assert_eq!(counted, json!({"outcome": "counted", "points": 2}));
+    visitor.outcome("like", "post-7", "duplicate").await;
+    app.count("42", "like", "post-7").await;
+    let number = |like: u32| numbers("post-7", json!({"helpful": 0, "like": like}));
+    assert_eq!(counts(&app, "?targets=post-7").await, number(2));
+    let board = app.read("/v1/content/all").await;
+    assert_eq!(board["entries"][0]["score"], 4);
+    // The author receives the points of the member alone.
+    let authors = app.read("/v1/authors/all").await;
+    assert_eq!(authors["entries"][0]["score"], 2);
+    let members = app.read("/v1/ranking/all").await;
+    assert_eq!(
+        members["entries"],
+        json!([{"rank": 1, "score": 2, "user": {"id": "42"}}])
+    );
+
+    let done = format!("/v1/users/{}/done?action=like&targets=post-7", visitor.id);
+    let state = |done| json!({"action": "like", "targets": [{"target": "post-7", "done": done}]});
+    visitor.client.assert_get(&done, state(true)).await;
+    let sent = undo(like(&visitor.id, "post-7"));
+    let undone = visitor.client.outcome(sent.clone(), "undone").await;
+    assert_eq!(undone, json!({"outcome": "undone", "points": -2}));
+    visitor.client.outcome(sent, "nothing-to-undo").await;
+    visitor.client.assert_get(&done, state(false)).await;
+    assert_eq!(counts(&app, "?targets=post-7").await, number(1));
+    app.outcome(undo(like("42", "post-7")), "undone").await;
+    assert_eq!(counts(&app, "?targets=post-7").await, number(0));
+    assert_no_members(&app).await;
+}
+
+/// An action without received points leaves the boards of content alone.
+#[tokio::test]
+async fn action_without_points_is_counted() {
+    let app = start();
+    register(&app, "post-7").await;
+    register(&app, "post-8").await;
+    let visitor = Visitor::new(&app, "192.0.2.1").await;
+    visitor.outcome("helpful", "post-7", "counted").await;
+    app.count("42", "helpful", "post-7").await;
+    app.count("42", "like", "post-8").await;
+    let helpful = |number: u32| json!({"helpful": number});
+    let only = "?actions=helpful&targets=post-7,none";
+    let expected = json!([
+        {"target": "post-7", "counts": helpful(2)},
+        {"target": "none", "counts": helpful(0)},
+    ]);
+    assert_eq!(counts(&app, only).await, expected);
+    let board = app.read("/v1/content/all").await;
+    assert_eq!(board["total"], 1);
+    let mut most = counts(&app, "").await;
+    let most = most.as_array_mut().expect("targets");
+    most.sort_by_key(|row| row["target"].to_string());
+    let expected = json!([
+        {"target": "post-7", "counts": {"helpful": 2, "like": 0}},
+        {"target": "post-8", "counts": {"helpful": 0, "like": 1}},
+    ]);
+    assert_eq!(json!(most), expected);
+    for user in [&*visitor.id, "42"] {
+        app.outcome(undo(activity(user, "helpful", "post-7")), "undone")
+            .await;
+    }
+    assert_eq!(
+        counts(&app, "?actions=helpful&targets=post-7").await,
+        numbers("post-7", helpful(0))
+    );
+}
+
+#[tokio::test]
+async fn invalid_counts_are_refused() {
+    let app = start();
+    let actions = "each must be one of like, helpful";
+    for (query, field, detail) in [
+        ("actions=wave", "actions", actions),
+        ("actions=", "actions", actions),
+        ("targets=a,a", "targets", "must not repeat a target: a"),
+        (
+            "limit=1",
+            "limit",
+            "is unknown; expected one of actions, targets",
+        ),
+    ] {
+        let response = app.get(&format!("/v1/content/counts?{query}")).await;
+        response.assert(400, field_error(field, detail).body());
+    }
+    let many = vec!["a"; 101].join(",");
+    let response = app.get(&format!("/v1/content/counts?targets={many}")).await;
+    let detail = "must be at most 100 targets, not 101";
+    response.assert(400, field_error("targets", detail).body());
+}
+
+#[tokio::test]
+async fn visitor_may_send_own_actions_only() {
+    let app = start();
+    register(&app, "post-7").await;
+    let visitor = Visitor::new(&app, "192.0.2.1").await;
+    let other = Visitor::new(&app, "192.0.2.1").await;
+    let own = "A visitor may send activity, and read what of it counts.";
+    let liked = || like(&visitor.id, "post-7");
+    for (sent, detail) in [
+        (like(&other.id, "post-7"), own),
+        (like("42", "post-7"), own),
+        (
+            activity(&visitor.id, "wave", "post-7"),
+            "Visitors may not send the action wave.",
+        ),
+        (
+            activity(&visitor.id, "publish", "post-9"),
+            "Visitors may not send the action publish.",
+        ),
+        (
+            dated(liked(), noon(1)),
+            "Only trusted services may send at.",
+        ),
+        (
+            with(liked(), json!({"groups": ["eu"]})),
+            "Only trusted services may send groups.",
+        ),
+        (
+            with(liked(), json!({"author": "9"})),
+            "Only trusted services may send author.",
+        ),
+    ] {
+        let response = visitor.client.send_activity(sent).await;
+        response.assert(403, problem("forbidden", detail));
+    }
+    let path = |rest: &str| format!("/v1/users/{}{rest}", visitor.id);
+    let client = &visitor.client;
+    let forbidden = |detail| problem("forbidden", detail);
+    let response = client.delete(&path("")).await;
+    response.assert(403, forbidden("Only trusted services may do this."));
+    let response = client.get(&path("/account")).await;
+    response.assert(403, forbidden(own));
+    let response = client.delete(&path("/pause")).await;
+    response.assert(403, forbidden(own));
+    // Nobody gives a visitor a profile, points, or targets.
+    let detail = "must not be the id of a visitor";
+    let response = client.put(&path(""), &json!({"name": "Ada"})).await;
+    response.assert(400, field_error("user", detail).body());
+    let response = app.put(&path("/account"), &json!({"of": "42"})).await;
+    response.assert(400, field_error("user", detail).body());
+    let adjustment = json!({"id": "a", "points": 5, "reason": "A test"});
+    let response = app.adjust(&visitor.id, &adjustment).await;
+    response.assert(400, field_error("user", detail).body());
+    let target = json!({"author": visitor.id});
+    let response = app.put("/v1/targets/post-8", &target).await;
+    response.assert(400, field_error("author", detail).body());
+    // What a service sends for a visitor is on no board either, and registers nothing.
+    app.count(&visitor.id, "publish", "post-9").await;
+    app.count(&visitor.id, "wave", "post-7").await;
+    app.count(&visitor.id, "follow", "9").await;
+    app.get("/v1/targets/post-9").await.assert_status(404);
+    assert_eq!(
+        counts(&app, "?actions=like&targets=post-7").await,
+        numbers("post-7", json!({"like": 0}))
+    );
+    assert_no_members(&app).await;
+}
+
+/// Neither kind of token is valid as the other one, even if both have one secret.
+#[tokio::test]
+async fn other_tokens_prove_no_visitor() {
+    let app = TestApp::with(|worker| visitors(worker).var("VISITOR_KEY", SECRET));
+    let visitor = Visitor::new(&app, "192.0.2.1").await;
+    let (id, signature) = visitor.token.split_once('.').expect("a signature");
+    assert_eq!(id, visitor.id);
+    assert_eq!(signature, encoded(hmac(SECRET)(id.as_bytes())));
+    let other = format!("visitor:{}", "A".repeat(22));
+    let invalid = "The signature of the visitor's token is invalid.";
+    let malformed = "This is neither a known service key nor a user token.";
+    let short = encoded(hmac(SECRET)(b"visitor:A"));
+    for (token, detail) in [
+        (format!("{other}.{signature}"), invalid),
+        (format!("{id}."), invalid),
+        (format!("{id}.%"), invalid),
+        (
+            format!("{id}.{}", encoded(hmac(KEY)(id.as_bytes()))),
+            invalid,
+        ),
+        (id.to_owned(), malformed),
+        (format!("visitor:A.{short}"), malformed),
+    ] {
+        let response = app.with_key(&token).send_activity(like(id, "a")).await;
+        response.assert(401, problem("unauthenticated", detail));
+    }
+    let member = app.with_key(&hs256(&claims(id)));
+    let response = member.send_activity(like(id, "a")).await;
+    let detail = "The sub claim of this user token must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'.";
+    response.assert(403, problem("forbidden", detail));
+}
+
+#[tokio::test]
+async fn address_limit_holds_under_racing() {
+    let app = start();
+    let requests = (0..4 * PER_ADDRESS).map(|_| ask(&app, "192.0.2.7", json!({})));
+    let responses = join_all(requests).await;
+    let (issued, refused): (Vec<&Answer>, Vec<&Answer>) = responses
+        .iter()
+        .partition(|response| response.status == 200);
+    let ids: BTreeSet<String> = issued
+        .iter()
+        .map(|response| response.body["visitor"].to_string())
+        .collect();
+    assert_eq!((issued.len(), ids.len()), (PER_ADDRESS, PER_ADDRESS));
+    let detail = "This address has had all of its visitors of the day.";
+    for response in refused {
+        response.assert(429, problem("rate-limited", detail));
+        let seconds = response.header("retry-after").expect("a time").parse();
+        assert!((1..=86_400).contains(&seconds.expect("seconds")));
+    }
+    // Another address has visitors of its own; a /64 network of IPv6 is one address.
+    Visitor::new(&app, "192.0.2.8").await;
+    for last in 1..=PER_ADDRESS {
+        Visitor::new(&app, &format!("2001:db8::{last}")).await;
+    }
+    let response = ask(&app, "2001:db8::ffff", json!({})).await;
+    response.assert_status(429);
+    let mut store = app.store();
+    let keys = store.full_keys();
+    let numbers: Vec<&String> = keys.iter().filter(|key| key.contains("}V:")).collect();
+    assert_eq!(numbers.len(), 3);
+    for key in numbers {
+        assert!(!key.contains("192.0.2") && !key.contains("db8"), "{key}");
+        let seconds: i64 = store.run("TTL", &[key]);
+        assert!((86_400..=172_800).contains(&seconds), "{seconds}");
+    }
+}
+
+#[tokio::test]
+async fn invalid_visitor_requests_are_refused() {
+    let app = start();
+    let unknown = field_error("turnstile", "is unknown; this route has no parameters");
+    for (body, expected) in [
+        (json!({"turnstile": "a"}), unknown.body()),
+        (
+            json!([]),
+            problem("invalid-request", "A visitor is a JSON object."),
+        ),
+    ] {
+        ask(&app, "192.0.2.1", body).await.assert(400, expected);
+    }
+    let response = app.send(Method::POST, "/v1/visitors", "{}", &[]).await;
+    response.assert_status(415);
+    let response = app.get("/v1/visitors").await;
+    response.assert_status(405);
+}
+
+/// A stand-in for Turnstile accepts one token, once, from one address.
+#[tokio::test]
+async fn turnstile_checks_new_visitors() {
+    let server = Forwarder::to("http://127.0.0.1:1");
+    let app = TestApp::with(|worker| {
+        let worker = visitors(worker).var("TURNSTILE_SECRET", "the key of the widget");
+        worker.var("TURNSTILE_URL", &format!("{}/siteverify", server.url()))
+    });
+    let mut is_new = true;
+    server.fail(move |request| {
+        let form: BTreeSet<&[u8]> = request.body.split(|byte| *byte == b'&').collect();
+        let expected: [&[u8]; 3] = [
+            b"secret=the+key+of+the+widget",
+            b"response=good",
+            b"remoteip=192.0.2.1",
+        ];
+        let accepted = request.path == "/siteverify" && form == expected.into() && is_new;
+        is_new &= !accepted;
+        let body = match accepted {
+            true => json!({"success": true, "hostname": "blog.example", "error-codes": []}),
+            false => json!({"success": false, "error-codes": ["invalid-input-response"]}),
+        };
+        Some(Fault::Respond(200, body.to_string()))
+    });
+    let token = |text: &str| json!({"turnstile": text});
+    let missing = field_error("turnstile", "must be the token of a Turnstile widget");
+    let long = token(&"a".repeat(2049));
+    for body in [json!({}), token(""), json!({"turnstile": 7}), long] {
+        let response = ask(&app, "192.0.2.1", body).await;
+        response.assert(400, missing.body());
+    }
+    let refused = problem("forbidden", "Turnstile did not accept the token.");
+    let bad = ask(&app, "192.0.2.1", token("bad")).await;
+    bad.assert(403, refused.clone());
+    let response = ask(&app, "192.0.2.1", token("good")).await;
+    let visitor = Visitor::of(&app, response.assert_status(200));
+    visitor.outcome("like", "post-7", "counted").await;
+    let again = ask(&app, "192.0.2.1", token("good")).await;
+    again.assert(403, refused);
+    let detail = "Nothing was changed. Retrying the request is safe.";
+    for fault in [
+        Fault::CutBefore,
+        Fault::Respond(500, String::new()),
+        Fault::Respond(200, "<html>".to_owned()),
+    ] {
+        server.fail(move |_| Some(fault.clone()));
+        let response = ask(&app, "192.0.2.1", token("good")).await;
+        response.assert(503, problem("turnstile-unavailable", detail));
+        assert_eq!(response.header("retry-after"), Some("1"));
+    }
+}
+
+/// Of 200 visitors, 50 repeat, clear their storage, and send at the same time.
+#[tokio::test]
+async fn cheating_crowd_stays_within_limits() {
+    const HONEST: usize = 150;
+    const CHEATS: usize = 50;
+    let app = start();
+    register(&app, "post-7").await;
+    let honest = async |number: usize| {
+        let visitor = Visitor::new(&app, &format!("198.51.100.{number}")).await;
+        visitor.outcome("like", "post-7", "counted").await;
+    };
+    let cheat = async |number: usize| {
+        let address = format!("203.0.113.{number}");
+        let asked = (0..PER_ADDRESS + 2).map(|_| ask(&app, &address, json!({})));
+        let issued = join_all(asked).await;
+        let issued = issued.iter().filter(|response| response.status == 200);
+        let visitors: Vec<Visitor> = issued.map(|response| Visitor::of(&app, response)).collect();
+        let likes = visitors.iter().flat_map(|visitor| [visitor; 3]);
+        let likes = likes.map(|visitor| visitor.client.send_activity(like(&visitor.id, "post-7")));
+        let outcomes = join_all(likes).await;
+        let counted = outcomes
+            .iter()
+            .filter(|one| one.body["outcome"] == "counted");
+        assert_eq!(counted.count(), PER_ADDRESS);
+    };
+    for first in (0..HONEST).step_by(10) {
+        join_all((first..first + 10).map(honest)).await;
+    }
+    for first in (0..CHEATS).step_by(5) {
+        join_all((first..first + 5).map(cheat)).await;
+    }
+    let expected = json!({"like": HONEST + CHEATS * PER_ADDRESS});
+    assert_eq!(
+        counts(&app, "?actions=like&targets=post-7").await,
+        numbers("post-7", expected)
+    );
+    assert_no_members(&app).await;
+}
+
+/// `member_cap` of the rule limits what a visitor gives in a day.
+#[tokio::test]
+async fn daily_cap_of_members_limits_visitors() {
+    let app = TestApp::with(|worker| {
+        visitors(worker).json(
+            "RULES",
+            json!({"like": {"member_cap": 4}, "helpful": {"points": 1}}),
+        )
+    });
+    let visitor = Visitor::new(&app, "192.0.2.1").await;
+    let likes = (0..6).map(|number| {
+        let sent = like(&visitor.id, &format!("post-{number}"));
+        visitor.client.send_activity(sent)
+    });
+    let outcomes = join_all(likes).await;
+    let of = |name: &str| {
+        let found = outcomes.iter().filter(|one| one.body["outcome"] == name);
+        found.count()
+    };
+    assert_eq!((of("counted"), of("capped")), (2, 4));
+}
+
+#[tokio::test]
+async fn erased_visitor_leaves_no_trace() {
+    let app = start();
+    register(&app, "post-7").await;
+    let visitor = Visitor::new(&app, "192.0.2.1").await;
+    visitor.outcome("like", "post-7", "counted").await;
+    let number = |like: u32| numbers("post-7", json!({"like": like}));
+    let query = "?actions=like&targets=post-7";
+    assert_eq!(counts(&app, query).await, number(1));
+    assert!(!app.store().traces(&visitor.id).is_empty());
+    app.erase(&visitor.id).await;
+    assert_eq!(app.store().traces(&visitor.id), [""; 0]);
+    // What a target received stays, as that from an erased member does.
+    assert_eq!(counts(&app, query).await, number(1));
+}
+
+#[tokio::test]
+async fn hidden_and_deleted_targets_count_nothing() {
+    let app = start();
+    register(&app, "post-7").await;
+    app.count("42", "like", "post-7").await;
+    let query = "?actions=like&targets=post-7";
+    let number = |like: u32| numbers("post-7", json!({"like": like}));
+    assert_eq!(counts(&app, query).await, number(1));
+    let moderate = async |hidden: bool| {
+        let body = json!({"hidden": hidden, "reason": "A test"});
+        let path = "/v1/targets/post-7/moderation";
+        app.put(path, &body).await.assert_status(200);
+    };
+    moderate(true).await;
+    assert_eq!(counts(&app, query).await, number(0));
+    app.count("43", "like", "post-7").await;
+    assert_eq!(counts(&app, query).await, number(0));
+    assert_eq!(counts(&app, "?actions=like").await, json!([]));
+    moderate(false).await;
+    assert_eq!(counts(&app, query).await, number(2));
+    app.delete("/v1/targets/post-7").await.assert_status(204);
+    assert_eq!(counts(&app, query).await, number(0));
+    register(&app, "post-7").await;
+    app.outcome(undo(like("42", "post-7")), "undone").await;
+    assert_eq!(counts(&app, query).await, number(0));
+}
