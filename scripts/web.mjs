@@ -33,12 +33,13 @@ const VENDOR = [
     licence: 'LICENSE',
   },
 ]
-/** The texts of each element in the language files, beside the common ones. */
+/** The texts of each element in the language files. */
 const TEXTS = {
-  'activity-rank.js': 'board',
-  'activity-heatmap.js': 'activity',
-  'activity-card.js': 'card',
-  'activity-climb.js': 'climb',
+  'activity-rank.js': 'elements, board',
+  'activity-heatmap.js': 'elements, activity',
+  'activity-card.js': 'elements, card',
+  'activity-climb.js': 'elements, climb',
+  'activity-like.js': 'like',
 }
 const ELEMENT = /^activity-[a-z]+\.js$/
 
@@ -51,7 +52,7 @@ const elementTexts = (file) => ({
   name: 'element-texts',
   /** @param {import('esbuild').PluginBuild} bundle */
   setup(bundle) {
-    const names = `elements, ${TEXTS[/** @type {keyof TEXTS} */ (file)]}`
+    const names = TEXTS[/** @type {keyof TEXTS} */ (file)]
     bundle.onLoad({ filter: /\/web\/languages\/[^/]+\.js$/ }, async ({ path }) => {
       if (basename(path) === 'index.js') return
       const stdin = { contents: `export { ${names} } from './${basename(path)}'`, resolveDir: dirname(path) }

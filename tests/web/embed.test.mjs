@@ -66,9 +66,9 @@ describe('embedded elements', () => {
   })
 
   it('moved element keeps its styles', async (t) => {
-    const names = ['activity-rank', 'activity-heatmap', 'activity-card', 'activity-climb']
+    const names = ['activity-rank', 'activity-heatmap', 'activity-card', 'activity-climb', 'activity-like']
     const tags = names.map((name) => `<${name} src="APP_URL" user="42"></${name}>`).join('')
-    const scripts = ['card', 'climb']
+    const scripts = ['card', 'climb', 'like']
       .map((name) => `<script type="module" src="APP_URL/elements/activity-${name}.js"></script>`)
       .join('')
     const page = await app.open(t, `${tags}${scripts}<iframe></iframe>`)

@@ -24,7 +24,7 @@ const SITES = {
       [data-theme=dark] body { color: #e7e5e4; background: #1c1917 }
       a { color: #b91c1c } [data-theme=dark] a { color: #fca5a5 }
       ol, li { margin-left: 3em; list-style: square }`,
-    body: `<p>Readers who <a href="/">write</a> most this week.</p>
+    body: `<p>Readers who <a href="/">write</a> most this week. <activity-like target="post-7"></activity-like></p>
       <activity-rank period="week" limit="5" winners="none" user="grace"></activity-rank>`,
   },
   // Background, text and accent are the site's.
@@ -35,7 +35,8 @@ const SITES = {
         --activity-rank-background: #1b263b; --activity-rank-text: #e0e1dd; --activity-rank-accent: #7dd3fc }
       button { padding: 1em; background: teal; text-transform: uppercase }
       section { border: 4px dotted red }`,
-    body: `<activity-climb user="wu" period="week"></activity-climb>`,
+    body: `<activity-climb user="wu" period="week"></activity-climb>
+      <activity-like target="post-7"></activity-like>`,
   },
   // The elements are transparent.
   club: {
@@ -44,7 +45,8 @@ const SITES = {
       [data-theme=dark] body { color: #f5f3ff; background: #3b0764;
         --activity-rank-text: #f5f3ff }
       p, h1 { text-align: center } span { color: magenta }`,
-    body: `<activity-card user="ada"></activity-card><br>
+    body: `<activity-like type="helpful" target="post-7"></activity-like>
+      <activity-card user="ada"></activity-card><br>
       <activity-rank period="week" layout="podium"></activity-rank>`,
   },
 }
@@ -60,7 +62,7 @@ after(() => app?.stop())
 /** Takes a picture of a site. */
 async function view(t, name, page, system) {
   const { css, body } = SITES[name]
-  const scripts = ['rank', 'card', 'climb'].map(
+  const scripts = ['rank', 'card', 'climb', 'like'].map(
     (element) => `<script type="module" src="${ORIGIN}/elements/activity-${element}.js"></script>`,
   )
   const url = app.serveHtml(

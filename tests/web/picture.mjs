@@ -61,7 +61,8 @@ export function compare(name, picture) {
 /** Returns the number of elements of a page that are loading. */
 export const loading = (page) =>
   page.evaluate(() => {
-    const elements = [...document.querySelectorAll('activity-rank, activity-heatmap, activity-card, activity-climb')]
+    const names = ['rank', 'heatmap', 'card', 'climb', 'like'].map((name) => `activity-${name}`)
+    const elements = [...document.querySelectorAll(names.join())]
     return elements.filter(({ shadowRoot }) => shadowRoot?.querySelector('[aria-busy=true], .loading')).length
   })
 

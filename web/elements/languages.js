@@ -1,44 +1,13 @@
-// Languages of the elements. Texts come from ../languages/*.js, number and date formats from Intl.
+// Languages of the elements: their texts, and formats of dates and times from Intl.
 
-import * as english from '../languages/en.js'
-import { LANGUAGES } from '../languages/index.js'
+import { Texts, textsOf } from './texts.js'
 
 const HALF_DAY = 432e5 // ms; from a bound into the adjacent day, in spite of DST
 
-const loaded = new Map() // promises by kind and BCP 47 tag
+/** Returns the language of an element, see {@link textsOf}. */
+export const languageOf = (element, kind) => textsOf(element, kind, Language)
 
-/**
- * Returns the language of an element: its own `lang`, that of an ancestor, the page or the browser. `kind` is the name of
- * the element's texts, beside the common ones.
- */
-export function languageOf(element, kind) {
-  const given = element.closest('[lang]')?.lang || document.documentElement.lang || navigator.language
-  const tag = given.replaceAll('_', '-')
-  const key = `${kind} ${tag}`
-  if (!loaded.has(key)) loaded.set(key, load(tag, kind))
-  return loaded.get(key)
-}
-
-async function load(tag, kind) {
-  try {
-    const { language, script } = new Intl.Locale(tag).maximize()
-    if (language === 'en') return new Language(tag, english, kind)
-    const name = LANGUAGES.find((name) => name === language || name === `${language}-${script}`)
-    if (name) return new Language(tag, await import(`../languages/${name}.js`), kind)
-  } catch {
-    // An invalid tag, or a file that failed to load.
-  }
-  return new Language('en', english, kind)
-}
-
-class Language {
-  constructor(tag, module, kind) {
-    this.tag = tag
-    this.texts = { ...module.elements, ...module[kind] }
-    this.number = new Intl.NumberFormat(tag, { maximumFractionDigits: 4 }).format
-    this.compact = new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 }).format
-  }
-
+class Language extends Texts {
   /** Returns the share of members at or above a rank, or no text for the lower half. */
   top(rank, total) {
     const share = Math.ceil((100 * rank) / total)

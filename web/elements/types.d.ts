@@ -102,6 +102,17 @@ export interface ClimbTexts {
   not_shared: string
 }
 
+/** The texts of `<activity-like>`. */
+export interface LikeTexts {
+  like: string
+  question: string
+  helpful: string
+  unhelpful: string
+  thanks: string
+  limited: string
+  not_saved: string
+}
+
 /** The steps that a member has reached: `detail.reached` of the event `rankchange` of `<activity-climb>`. */
 export interface Reached {
   /** the rank, if it is on the podium */

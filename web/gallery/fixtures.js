@@ -116,6 +116,8 @@ const HEALTH = {
   },
 }
 
+const NUMBERS = { targets: [{ target: 'post-7', counts: { like: 128, helpful: 41, unhelpful: 3 } }] }
+
 /** Returns a history, newest day first. @param {number} days @param {(day: number) => number} pointsOf */
 function historyOf(days, pointsOf) {
   const list = Array.from({ length: days }, (_, day) => {
@@ -161,7 +163,7 @@ function cardOf(id) {
 export function respond(state, [root, name, part, id], isPast = false) {
   if (['unavailable', 'fallback'].includes(state) || part === 'live') return null
   if (!root) return HEALTH
-  if (root === 'content') return contentOf(name)
+  if (root === 'content') return name === 'counts' ? NUMBERS : contentOf(name)
   if (root === 'users') return part === 'card' ? cardOf(name) : (HISTORIES[state]?.() ?? null)
   if (part === 'winners') {
     const entries = entriesOf(3, 940).map(({ rank, score }, index) => ({

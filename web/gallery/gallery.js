@@ -3,6 +3,7 @@
 import { ActivityCard } from '/elements/activity-card.js'
 import { ActivityClimb } from '/elements/activity-climb.js'
 import { ActivityHeatmap } from '/elements/activity-heatmap.js'
+import { ActivityLike } from '/elements/activity-like.js'
 import { ActivityRank } from '/elements/activity-rank.js'
 import { LANGUAGES } from '/languages/index.js'
 import { respond } from './fixtures.js'
@@ -17,7 +18,7 @@ const fetch = async (/** @type {string} */ url) => {
   const problem = { type: '/problems/store-unavailable', title: 'The store is unavailable', status: 503 }
   return Response.json(problem, { status: 503, headers: { 'retry-after': '3600' } })
 }
-for (const element of [ActivityRank, ActivityHeatmap, ActivityCard, ActivityClimb]) element.fetch = fetch
+for (const element of [ActivityRank, ActivityHeatmap, ActivityCard, ActivityClimb, ActivityLike]) element.fetch = fetch
 
 /** @param {import('./states.js').State} state */
 function figureOf({ name, width, element: tag = 'activity-rank', attributes = {}, fallback = '' }) {

@@ -51,4 +51,6 @@ export const STATES = [
   { name: 'climb-first', width: 768, element: 'activity-climb', attributes: { user: 'ada' } },
   { name: 'climb-new', width: 390, element: 'activity-climb', attributes: { user: 'new', period: 'day' } },
   { name: 'card-unranked', width: 390, element: 'activity-card', attributes: { user: 'li' } },
+  { name: 'like', width: 240, element: 'activity-like', attributes: { target: 'post-7' } },
+  { name: 'question', width: 480, element: 'activity-like', attributes: { target: 'post-7', type: 'helpful' } },
 ]

@@ -152,6 +152,17 @@ export const climb = {
   not_shared: 'Could not draw the picture.',
 }
 
+/** @type {import('../elements/types.d.ts').LikeTexts} */
+export const like = {
+  like: 'Like',
+  question: 'Was this page helpful?',
+  helpful: 'Yes',
+  unhelpful: 'No',
+  thanks: 'Thank you.',
+  limited: 'You have reached the limit of today.',
+  not_saved: 'Not saved. Try again later.',
+}
+
 /** @type {import('../page/texts.d.ts').PageTexts} */
 export const pages = {
   // Header, footer and session

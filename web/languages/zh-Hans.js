@@ -136,6 +136,17 @@ export const climb = {
   not_shared: '图片生成失败。',
 }
 
+/** @type {import('../elements/types.d.ts').LikeTexts} */
+export const like = {
+  like: '赞',
+  question: '这个页面有帮助吗？',
+  helpful: '有',
+  unhelpful: '没有',
+  thanks: '谢谢。',
+  limited: '今天已达上限。',
+  not_saved: '未能保存，请稍后再试。',
+}
+
 /** @type {import('../page/texts.d.ts').PageTexts} */
 export const pages = {
   // 页眉、页脚和登录

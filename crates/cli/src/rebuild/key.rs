@@ -216,8 +216,6 @@ mod tests {
                 "bTa:all:like",
                 board(BoardKind::Content, "all", "all", Some("like")),
             ),
-            ("bTw:2026-W47:like", Key::Other),
-            ("bAa:all:like", Key::Other),
             (
                 "bAm:2026-11",
                 board(BoardKind::Authors, "month", "2026-11", None),

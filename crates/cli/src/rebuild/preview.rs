@@ -52,12 +52,13 @@ impl PreviewedBoard {
         let all_time = group.map(|group| format!("{letter}:all{group}"));
         let board = format!("{}{}", kind.prefix(), all_time.as_deref().unwrap_or(rest));
         match BoardId::parse(&board) {
-            Some(_) => Ok(Self {
+            // A board of content with an action has numbers, no points.
+            Some(found) if kind != BoardKind::Content || found.group.is_none() => Ok(Self {
                 name: name.to_owned(),
                 key: format!("b{board}"),
                 kind,
             }),
-            None => Err(not_a_board(name)),
+            Some(_) | None => Err(not_a_board(name)),
         }
     }
 }
