@@ -154,6 +154,8 @@ class Development {
       // The limits of the free plan do not hold on this machine.
       ...['--var', 'CRON_BUDGET:1000'],
       ...['--var', 'CONTENT_PERIODS:day,week,month,year,all', '--var', 'PLAYGROUND:true'],
+      // All readers of this machine have one address.
+      ...['--var', `VISITORS:${vars.VISITORS ?? 'like'}`, '--var', 'VISITORS_PER_ADDRESS:10000'],
       ...(isEmpty || hasOwn ? [] : ['--var', `ACHIEVEMENTS:${JSON.stringify(ACHIEVEMENTS)}`]),
       // Pages of a site that is developed on this machine, on any port.
       ...['--var', 'ALLOWED_ORIGINS:http://localhost:*,http://127.0.0.1:*'],

@@ -24,7 +24,7 @@
 //! | `cooldown` | `1` if the rule has one, else `0` |
 //! | `mark`, `at` | the deduplication record, and when the activity happened, Unix ms |
 //! | `dated` | the source of `at`: `0` the time of processing, `1` the caller, `2` the queue |
-//! | `date`, `kinds`, `groups` | the boards: day, letters of periods, groups between commas; for an undo those of its record. Both are empty for a visitor. Of an adjustment of an event `e` and the event |
+//! | `date`, `kinds`, `groups` | the boards: day, letters of periods, groups between commas; for an undo those of its record. Of an adjustment of an event `e` and the event. Empty periods and groups for a visitor |
 //! | `skipped` | the boards left out because they are archived and expired: numbers from 1, between commas |
 //! | `reason`, `actor` | the reason of an adjustment; of an undo `source-gone` or nothing; the actor as the audit log stores it, only in entries of adjustments and their undos. Here and below, old entries lack `actor` |
 //! | `applied` | the points by which each board changed, in the order of its periods for all users and then for each group, between `/`: one number if all are equal, and nothing for an undo that found nothing. Old entries lack it |

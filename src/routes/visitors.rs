@@ -5,7 +5,7 @@ use crate::cache::response::cached;
 use crate::platform::visitors;
 use crate::response::Response;
 use activity_rank_core::calendar::Date;
-use activity_rank_core::content::CountsRequest;
+use activity_rank_core::counts::CountsRequest;
 use activity_rank_core::error::{Error, FieldErrors};
 use activity_rank_store::visitors as store;
 use serde_json::Value;

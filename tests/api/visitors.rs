@@ -29,8 +29,8 @@ fn visitors(worker: WorkerBuilder) -> WorkerBuilder {
     worker.var("VISITORS", "like,helpful")
 }
 
-/// Asks for a visitor from an address.
-async fn ask(app: &Client, address: &str, body: Value) -> Answer {
+/// Requests a visitor from an address.
+async fn request_visitor(app: &Client, address: &str, body: Value) -> Answer {
     let headers = [JSON, &[("cf-connecting-ip", address)]].concat();
     let client = app.without_key();
     client
@@ -47,7 +47,7 @@ struct Visitor {
 
 impl Visitor {
     async fn new(app: &TestApp, address: &str) -> Self {
-        let response = ask(app, address, json!({})).await;
+        let response = request_visitor(app, address, json!({})).await;
         Self::of(app, response.assert_status(200))
     }
 
@@ -102,7 +102,7 @@ async fn visitors_are_off_by_default() {
         "not-found",
         "This deployment has no visitors: VISITORS is not set.",
     );
-    ask(&app, "192.0.2.1", json!({}))
+    request_visitor(&app, "192.0.2.1", json!({}))
         .await
         .assert(404, off.clone());
     let response = app.get("/v1/content/counts?targets=post-7").await;
@@ -253,7 +253,7 @@ async fn visitor_may_send_own_actions_only() {
     response.assert(403, forbidden(own));
     let response = client.delete(&path("/pause")).await;
     response.assert(403, forbidden(own));
-    // Nobody gives a visitor a profile, points, or targets.
+    // A visitor has no profile, no points of a moderator, and no targets.
     let detail = "must not be the id of a visitor";
     let response = client.put(&path(""), &json!({"name": "Ada"})).await;
     response.assert(400, field_error("user", detail).body());
@@ -265,7 +265,7 @@ async fn visitor_may_send_own_actions_only() {
     let target = json!({"author": visitor.id});
     let response = app.put("/v1/targets/post-8", &target).await;
     response.assert(400, field_error("author", detail).body());
-    // What a service sends for a visitor is on no board either, and registers nothing.
+    // Activity that a service sends for a visitor is on no board either, and registers nothing.
     app.count(&visitor.id, "publish", "post-9").await;
     app.count(&visitor.id, "wave", "post-7").await;
     app.count(&visitor.id, "follow", "9").await;
@@ -312,7 +312,7 @@ async fn other_tokens_prove_no_visitor() {
 #[tokio::test]
 async fn address_limit_holds_under_racing() {
     let app = start();
-    let requests = (0..4 * PER_ADDRESS).map(|_| ask(&app, "192.0.2.7", json!({})));
+    let requests = (0..4 * PER_ADDRESS).map(|_| request_visitor(&app, "192.0.2.7", json!({})));
     let responses = join_all(requests).await;
     let (issued, refused): (Vec<&Answer>, Vec<&Answer>) = responses
         .iter()
@@ -333,7 +333,7 @@ async fn address_limit_holds_under_racing() {
     for last in 1..=PER_ADDRESS {
         Visitor::new(&app, &format!("2001:db8::{last}")).await;
     }
-    let response = ask(&app, "2001:db8::ffff", json!({})).await;
+    let response = request_visitor(&app, "2001:db8::ffff", json!({})).await;
     response.assert_status(429);
     let mut store = app.store();
     let keys = store.full_keys();
@@ -357,7 +357,9 @@ async fn invalid_visitor_requests_are_refused() {
             problem("invalid-request", "A visitor is a JSON object."),
         ),
     ] {
-        ask(&app, "192.0.2.1", body).await.assert(400, expected);
+        request_visitor(&app, "192.0.2.1", body)
+            .await
+            .assert(400, expected);
     }
     let response = app.send(Method::POST, "/v1/visitors", "{}", &[]).await;
     response.assert_status(415);
@@ -393,16 +395,16 @@ async fn turnstile_checks_new_visitors() {
     let missing = field_error("turnstile", "must be the token of a Turnstile widget");
     let long = token(&"a".repeat(2049));
     for body in [json!({}), token(""), json!({"turnstile": 7}), long] {
-        let response = ask(&app, "192.0.2.1", body).await;
+        let response = request_visitor(&app, "192.0.2.1", body).await;
         response.assert(400, missing.body());
     }
     let refused = problem("forbidden", "Turnstile did not accept the token.");
-    let bad = ask(&app, "192.0.2.1", token("bad")).await;
+    let bad = request_visitor(&app, "192.0.2.1", token("bad")).await;
     bad.assert(403, refused.clone());
-    let response = ask(&app, "192.0.2.1", token("good")).await;
+    let response = request_visitor(&app, "192.0.2.1", token("good")).await;
     let visitor = Visitor::of(&app, response.assert_status(200));
     visitor.outcome("like", "post-7", "counted").await;
-    let again = ask(&app, "192.0.2.1", token("good")).await;
+    let again = request_visitor(&app, "192.0.2.1", token("good")).await;
     again.assert(403, refused);
     let detail = "Nothing was changed. Retrying the request is safe.";
     for fault in [
@@ -411,7 +413,7 @@ async fn turnstile_checks_new_visitors() {
         Fault::Respond(200, "<html>".to_owned()),
     ] {
         server.fail(move |_| Some(fault.clone()));
-        let response = ask(&app, "192.0.2.1", token("good")).await;
+        let response = request_visitor(&app, "192.0.2.1", token("good")).await;
         response.assert(503, problem("turnstile-unavailable", detail));
         assert_eq!(response.header("retry-after"), Some("1"));
     }
@@ -430,8 +432,8 @@ async fn cheating_crowd_stays_within_limits() {
     };
     let cheat = async |number: usize| {
         let address = format!("203.0.113.{number}");
-        let asked = (0..PER_ADDRESS + 2).map(|_| ask(&app, &address, json!({})));
-        let issued = join_all(asked).await;
+        let requests = (0..PER_ADDRESS + 2).map(|_| request_visitor(&app, &address, json!({})));
+        let issued = join_all(requests).await;
         let issued = issued.iter().filter(|response| response.status == 200);
         let visitors: Vec<Visitor> = issued.map(|response| Visitor::of(&app, response)).collect();
         let likes = visitors.iter().flat_map(|visitor| [visitor; 3]);
@@ -490,7 +492,7 @@ async fn erased_visitor_leaves_no_trace() {
     assert!(!app.store().traces(&visitor.id).is_empty());
     app.erase(&visitor.id).await;
     assert_eq!(app.store().traces(&visitor.id), [""; 0]);
-    // What a target received stays, as that from an erased member does.
+    // The target keeps its number, as after the erasure of a member.
     assert_eq!(counts(&app, query).await, number(1));
 }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 
+import { openAdmin } from './admin_page.mjs'
 import { elementSize, eventually, layoutShift, scrollWidth, startApp, violations } from './support.mjs'
 
 let app
@@ -197,7 +198,7 @@ describe('like', () => {
     })
   })
 
-  it('form of the site stays where the service does not respond', async (t) => {
+  it('form of the site stays during an outage', async (t) => {
     const fallback = '<form method="post" action="/like"><button>Like it</button></form>'
     const page = await open(t, { fallback })
     await loaded(page)
@@ -295,6 +296,26 @@ describe('question', () => {
     await counted({ helpful: 0, unhelpful: 0 })
     assert.deepEqual(page.errors, [])
   })
+})
+
+it('admin page lists the most answered pages', async (t) => {
+  await register(`${target}-b`)
+  const answer = (user, action, id) => ({ user, action, target: id })
+  await app.count([
+    answer('a', 'helpful', target),
+    ...['a', 'b', 'c'].map((user) => answer(user, user === 'c' ? 'unhelpful' : 'helpful', `${target}-b`)),
+  ])
+  await counted({ helpful: 2, unhelpful: 1 }, `${target}-b`)
+  await counted({ helpful: 1 })
+  const page = await openAdmin(t, app)
+  const rows = page.getByRole('region', { name: 'Was this page helpful?' }).locator('tbody tr')
+  // Other tests have answered, too.
+  const found = async () =>
+    (await rows.allInnerTexts()).map((row) => row.split(/\s+/)).filter(([name]) => name.startsWith(target))
+  await eventually(found, [
+    [`${target}-b`, '2', '1'],
+    [target, '1', '0'],
+  ])
 })
 
 it('script has at most 6 KB gzipped', async () => {

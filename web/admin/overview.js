@@ -14,13 +14,15 @@ import { ApiError } from './api.js'
 import { fairnessTiles, readCases } from './cases.js'
 import { SLOW } from './health.js'
 import { comparison, tiles } from './numbers.js'
-import { attempt, badge, button, card, columns, feed, heading, note } from './parts.js'
+import { attempt, badge, button, card, columns, feed, heading, note, table, targetUrl, wide } from './parts.js'
 import { boardOf, itemList } from './search.js'
 
 const LATE = 1800 // seconds. Cron runs each five minutes, and records one run in a quarter of an hour.
 const FAILED = 100 // the most deliveries that a request returns
 const OPEN = 100 // the most cases that a request returns
 const TOP = 5
+const ANSWERS = ['helpful', 'unhelpful'] // actions of `<activity-like type="helpful">`
+const PAGES = 20
 
 /**
  * @param {Context} context
@@ -30,12 +32,13 @@ export async function overviewView(context) {
   const { api, texts, signal } = context
   const health = await api.health(signal)
   const cases = optional(readCases(context, `state=open&limit=${OPEN}`)).then(({ value }) => value)
-  const [{ items, notes }, days, fairness, members, targets] = await Promise.all([
+  const [{ items, notes }, days, fairness, members, targets, answers] = await Promise.all([
     attention(context, health, cases),
     attempt(context, async () => numberTiles(context, await comparison(context, 7))),
     cases.then((cases) => (cases ? fairnessPart(context, cases) : '')),
     topCard(context, 'members', texts.overview.members, health.configured?.periods),
     topCard(context, 'targets', texts.overview.targets, health.configured?.content_periods),
+    health.configured?.actions.includes(ANSWERS[0]) ? answersCard(context) : null,
   ])
   const refresh = button(texts.refresh, () => context.reload())
   refresh.id = 'refresh'
@@ -49,6 +52,7 @@ export async function overviewView(context) {
     days,
     fairness,
     columns(...[members, targets].filter((part) => part !== null)),
+    answers ?? '',
   )
 }
 
@@ -175,6 +179,27 @@ function fairnessPart(context, cases) {
   const link = make('a', { href: '#cases' }, openCases(context, cases))
   const numbers = cases.search ? fairnessTiles(context, cases.search.fairness) : note(texts.cases.no_search)
   return make('div', {}, make('h2', {}, texts.overview.fairness, ' ', link), numbers)
+}
+
+/**
+ * Creates a table of the pages whose question was answered most. Returns null where the deployment does not count the answers.
+ * @param {Context} context
+ */
+async function answersCard(context) {
+  const { api, texts, format, signal } = context
+  /** @type {Answer<{ targets: { target: string, counts: Record<string, number> }[] }>} */
+  const { value } = await optional(api.get(`/v1/content/counts?actions=${ANSWERS}`, signal))
+  if (!value) return null
+  const words = texts.overview.answers
+  const all = value.targets.map(({ target, counts }) => ({ target, numbers: ANSWERS.map((action) => counts[action]) }))
+  const sum = (/** @type {{ numbers: number[] }} */ { numbers: [yes, no] }) => yes + no
+  const most = all.sort((a, b) => sum(b) - sum(a)).slice(0, PAGES)
+  const rows = most.map(({ target, numbers }) => [
+    make('a', { href: targetUrl(target) }, target),
+    ...numbers.map((number) => format.number(number)),
+  ])
+  const titles = [words.page, `${words.yes}>`, `${words.no}>`]
+  return card(words.title, rows.length ? wide(words.title, table(words.title, titles, rows)) : note(words.none))
 }
 
 /**

@@ -126,6 +126,7 @@ export interface Texts {
     week: string
     members: string
     targets: string
+    answers: Record<'title' | 'page' | 'yes' | 'no' | 'none', string>
     fairness: string
     cases: (count: string) => string
   }

@@ -4,7 +4,7 @@ const MAX_TARGETS = 100 // of a request
 
 /** @typedef {{ user: string, token: string }} Reader */
 /**
- * The numbers and the own answers that are shown, and those that are saved.
+ * The numbers and own answers on display, and the saved ones.
  * @typedef {{ counts: Record<string, number>, done: Record<string, boolean>, saved?: State, isSaving?: boolean, failure?: any }} State
  */
 
@@ -53,19 +53,19 @@ export function storeVisitor(base, visitor) {
 export async function visitorOf(base, fetch, isWanted, turnstile) {
   const known = (await visitors.get(base)?.catch(() => void visitors.delete(base))) ?? storedVisitor(base)
   if (known || !isWanted) return known
-  const ask = async () => {
+  const create = async () => {
     const body = turnstile ? { turnstile: await turnstile() } : {}
     const { visitor: user, token } = await send(fetch, `${base}v1/visitors`, '', body)
     storeVisitor(base, { user, token })
     return { user, token }
   }
   // Two buttons ask once.
-  const pending = visitors.get(base) ?? ask()
+  const pending = visitors.get(base) ?? create()
   visitors.set(base, pending)
   return pending
 }
 
-/** The states of targets that a reader sees. Those that are asked for in one task go together in one request. */
+/** The states of targets that a reader sees. One request reads all targets that are watched in one task. */
 export class Box {
   /** @type {Map<string, State>} */
   #states = new Map()

@@ -495,6 +495,7 @@ export const admin = {
     week: 'Last 7 whole days',
     members: 'Top members',
     targets: 'Top content',
+    answers: { title: 'Was this page helpful?', page: 'Page', yes: 'Yes', no: 'No', none: 'No answers yet.' },
     fairness: 'Fairness of 30 days',
     cases: (count) => `Open cases: ${count}`,
   },

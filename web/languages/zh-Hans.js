@@ -471,6 +471,7 @@ export const admin = {
     week: '最近 7 个完整日',
     members: '成员排行',
     targets: '内容排行',
+    answers: { title: '这个页面有帮助吗？', page: '页面', yes: '有', no: '没有', none: '还没有回答。' },
     fairness: '近 30 天的公平性',
     cases: (count) => `待处理的异常互动：${count} 起`,
   },

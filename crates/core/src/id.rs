@@ -25,7 +25,7 @@ const VISITOR_CHARS: usize = 22;
 pub const NO_VISITOR: &str = "must not be the id of a visitor";
 
 /// Returns whether an id is that of a visitor, who has no account: `visitor:` and 22 characters of base64url. A visitor
-/// is on no board, whoever sends the activity.
+/// is on no board, also if a service sends the activity.
 #[must_use]
 pub fn is_visitor(id: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);

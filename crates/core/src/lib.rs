@@ -11,7 +11,7 @@
 //! 5. [`board`]: requests that read boards, the data they read, and the JSON they return.
 //! 6. [`profile`], [`account`], [`history`], [`streak`], [`pause`], [`card`] and [`moderation`]: what is known and
 //!    shown about one user.
-//! 7. [`achievement`] and [`credential`]: goals beyond a rank; [`stats`] and [`digest`]: the numbers of the site, and the digests of weeks.
+//! 7. [`achievement`] and [`credential`]: goals beyond a rank; [`counts`]: the numbers of targets; [`stats`] and [`digest`]: the numbers of the site, and the digests of weeks.
 //! 8. [`fair_play`]: who gives points to whom, and cases for moderators.
 //! 9. [`webhook`]: the messages to webhooks; [`metrics`]: the format of metrics.
 //! 10. [`token`] and [`caller`]: who sends a request, and what that caller may do.
@@ -30,6 +30,7 @@ pub mod caller;
 pub mod card;
 pub mod config;
 pub mod content;
+pub mod counts;
 pub mod credential;
 pub mod digest;
 pub mod error;

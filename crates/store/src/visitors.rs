@@ -4,7 +4,8 @@ use crate::deployment::Deployment;
 use crate::keys::Keys;
 use crate::redis::{Command, Reply, StoreError};
 use activity_rank_core::calendar::{Date, Instant};
-use activity_rank_core::content::{CountsRequest, id_of_member, member};
+use activity_rank_core::content::{id_of_member, member};
+use activity_rank_core::counts::CountsRequest;
 use activity_rank_core::error::Error;
 use activity_rank_core::shard;
 
@@ -14,7 +15,7 @@ const LIFETIME: i64 = 172_800;
 /// The most targets of an action whose numbers are read without their names.
 const MAX_TARGETS: i64 = 100;
 
-/// Counts a new visitor of an address, by its hash, and returns how many it has had on this day of UTC.
+/// Counts a new visitor of an address, by its hash, and returns their number on this day of UTC.
 ///
 /// # Errors
 ///
@@ -63,7 +64,7 @@ pub async fn read_counts(
     Ok(counts)
 }
 
-/// Decodes a number. That of a hidden target is stored negated, and nobody sees it.
+/// Decodes a number. The number of a hidden target is stored negated, and counts as 0.
 fn read_number(value: &Reply) -> Result<u64, StoreError> {
     let number = value.some().map_or(Ok(0), Reply::integer)?;
     Ok(u64::try_from(number).unwrap_or(0))

@@ -474,7 +474,7 @@ export interface paths {
         };
         /**
          * Count the activities of targets
-         * @description Returns how many activities of members and visitors each target has, by action. Only the actions in `VISITORS` are counted, and only activity since the registration of the target. Without `targets`, returns the targets with the most activities, at most 100 for each action, in no particular order. A target that a moderator hides, and one that is not registered, has none. Caching is as for `GET /v1/ranking/{period}`.
+         * @description Returns the number of activities of members and visitors for each target, by action. Only the actions in `VISITORS` are counted, and only activity since the registration of the target. Without `targets`, returns the targets with the most activities, at most 100 for each action, in no particular order. A target that a moderator hides, and one that is not registered, has none. Caching is as for `GET /v1/ranking/{period}`.
          */
         get: operations["listCounts"];
         put?: never;
@@ -496,7 +496,7 @@ export interface paths {
         put?: never;
         /**
          * Issue a token to a reader without an account
-         * @description Returns a random id, `visitor:` and 22 characters, and the token that proves it. With the token, `POST /v1/activity` accepts the actions in `VISITORS`, and `GET /v1/users/{user}/done` says which of them count. What a visitor does is counted once by target and given to boards of content; the visitor is on no board, and the author of the target receives nothing. The token has no expiry: keep it in the browser. An address gets `VISITORS_PER_ADDRESS` visitors a day (UTC), then 429; it is stored only as a keyed hash, for two days. With `TURNSTILE_SECRET`, the body has the token of a Turnstile widget, and 403 says that it was not accepted.
+         * @description Returns a random id, `visitor:` and 22 characters, and the token that proves it. With the token, `POST /v1/activity` accepts the actions in `VISITORS`, and `GET /v1/users/{user}/done` says which of them count. The activity of a visitor is counted once by target and given to boards of content; the visitor is on no board, and the author of the target receives nothing. The token has no expiry: keep it in the browser. An address gets `VISITORS_PER_ADDRESS` visitors a day (UTC), then 429; it is stored only as a keyed hash, for two days. With `TURNSTILE_SECRET`, the body has the token of a Turnstile widget, and 403 says that it was not accepted.
          */
         post: operations["createVisitor"];
         delete?: never;

@@ -83,7 +83,7 @@ pub struct Config {
     pub public_stats: bool,
     /// Whether members may join their own accounts.
     pub member_accounts: bool,
-    /// What visitors may do; `None` if they may do nothing.
+    /// The settings for visitors; `None` if there are none.
     pub visitors: Option<Visitors>,
     /// Whether the page for developers is served.
     pub playground: bool,

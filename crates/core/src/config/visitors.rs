@@ -12,7 +12,7 @@ const TURNSTILE_URL: &str = "TURNSTILE_URL";
 /// The service that checks the tokens of Turnstile.
 const SITEVERIFY: &str = "https://challenges.cloudflare.com/turnstile/v0/siteverify";
 
-/// What visitors may do, and how their tokens are made.
+/// The settings for readers without an account.
 #[derive(Clone, Debug)]
 pub struct Visitors {
     /// The actions that visitors may send, which are also counted by target.
@@ -94,7 +94,7 @@ mod tests {
 
     fn parse(vars: &Value) -> Result<Option<Visitors>, Error> {
         let vars = Vars::new(vars.as_object().unwrap().clone());
-        let rules = Rules::parse(&vars, Layout::DEFAULT, &|_| unreachable!("no dates"))?;
+        let rules = Rules::parse(&vars, Layout::DEFAULT, &|_| Err(Error::no_visitors()))?;
         Visitors::parse(&vars, &rules, true)
     }
 

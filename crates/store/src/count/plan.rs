@@ -250,7 +250,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Returns the boards of an activity. That of a visitor is on none; what others receive for it is on those of content.
+    /// Returns the boards of an activity. A visitor is on none of them: only the boards of content are left.
     fn boards(&self, user: &str, at: Instant, groups: Vec<String>) -> BoardSet {
         let content = self.config.content_periods.clone();
         let set = BoardSet::for_content(self.calendar.date_at(at), content);

@@ -691,10 +691,10 @@ class Operations(ABC):
     ) -> types.ListCountsResponse:
         """Count the activities of targets.
 
-        Returns how many activities of members and visitors each target has, by action. Only the actions in `VISITORS`
-        are counted, and only activity since the registration of the target. Without `targets`, returns the targets with
-        the most activities, at most 100 for each action, in no particular order. A target that a moderator hides, and
-        one that is not registered, has none. Caching is as for `GET /v1/ranking/{period}`.
+        Returns the number of activities of members and visitors for each target, by action. Only the actions in
+        `VISITORS` are counted, and only activity since the registration of the target. Without `targets`, returns the
+        targets with the most activities, at most 100 for each action, in no particular order. A target that a moderator
+        hides, and one that is not registered, has none. Caching is as for `GET /v1/ranking/{period}`.
 
         actions: Comma-separated actions of `VISITORS`. Defaults to all of them. 1 to 50 ids.
         targets: Comma-separated targets, each once. In a target, `%2C` is a comma and `%25` a percent sign, before the
@@ -717,9 +717,9 @@ class Operations(ABC):
         """Issue a token to a reader without an account.
 
         Returns a random id, `visitor:` and 22 characters, and the token that proves it. With the token, `POST
-        /v1/activity` accepts the actions in `VISITORS`, and `GET /v1/users/{user}/done` says which of them count. What
-        a visitor does is counted once by target and given to boards of content; the visitor is on no board, and the
-        author of the target receives nothing. The token has no expiry: keep it in the browser. An address gets
+        /v1/activity` accepts the actions in `VISITORS`, and `GET /v1/users/{user}/done` says which of them count. The
+        activity of a visitor is counted once by target and given to boards of content; the visitor is on no board, and
+        the author of the target receives nothing. The token has no expiry: keep it in the browser. An address gets
         `VISITORS_PER_ADDRESS` visitors a day (UTC), then 429; it is stored only as a keyed hash, for two days. With
         `TURNSTILE_SECRET`, the body has the token of a Turnstile widget, and 403 says that it was not accepted.
 
@@ -2823,10 +2823,10 @@ class AsyncOperations(ABC):
     ) -> types.ListCountsResponse:
         """Count the activities of targets.
 
-        Returns how many activities of members and visitors each target has, by action. Only the actions in `VISITORS`
-        are counted, and only activity since the registration of the target. Without `targets`, returns the targets with
-        the most activities, at most 100 for each action, in no particular order. A target that a moderator hides, and
-        one that is not registered, has none. Caching is as for `GET /v1/ranking/{period}`.
+        Returns the number of activities of members and visitors for each target, by action. Only the actions in
+        `VISITORS` are counted, and only activity since the registration of the target. Without `targets`, returns the
+        targets with the most activities, at most 100 for each action, in no particular order. A target that a moderator
+        hides, and one that is not registered, has none. Caching is as for `GET /v1/ranking/{period}`.
 
         actions: Comma-separated actions of `VISITORS`. Defaults to all of them. 1 to 50 ids.
         targets: Comma-separated targets, each once. In a target, `%2C` is a comma and `%25` a percent sign, before the
@@ -2849,9 +2849,9 @@ class AsyncOperations(ABC):
         """Issue a token to a reader without an account.
 
         Returns a random id, `visitor:` and 22 characters, and the token that proves it. With the token, `POST
-        /v1/activity` accepts the actions in `VISITORS`, and `GET /v1/users/{user}/done` says which of them count. What
-        a visitor does is counted once by target and given to boards of content; the visitor is on no board, and the
-        author of the target receives nothing. The token has no expiry: keep it in the browser. An address gets
+        /v1/activity` accepts the actions in `VISITORS`, and `GET /v1/users/{user}/done` says which of them count. The
+        activity of a visitor is counted once by target and given to boards of content; the visitor is on no board, and
+        the author of the target receives nothing. The token has no expiry: keep it in the browser. An address gets
         `VISITORS_PER_ADDRESS` visitors a day (UTC), then 429; it is stored only as a keyed hash, for two days. With
         `TURNSTILE_SECRET`, the body has the token of a Turnstile widget, and 403 says that it was not accepted.
 
