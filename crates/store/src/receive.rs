@@ -680,6 +680,39 @@ mod tests {
     }
 
     #[test]
+    fn counted_target_has_a_further_board() {
+        let mut call = Call::new(Keys::new("ar", 0, 1), 0, Instant(8), [0; 5], false);
+        for (id, did, received) in [
+            ("5-0", "count", "2an;3.17;1"),
+            ("6-0", "undo", "0n;3.17;"),
+            ("7-0", "count", "2a;3.17;1"),
+        ] {
+            let fields = activity(did, "like:a", received);
+            let change = Change::decode(&entry(&fields), false).unwrap();
+            call.push(id, change, false);
+        }
+        let (keys, json) = call.encode();
+        let boards = ["bTa:all", "bTa:all:like", "bAa:all"];
+        assert_eq!(
+            keys[FIRST_KEYS..],
+            boards.map(|name| format!("{{ar:0}}1{name}"))
+        );
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let fields = ["content", "counter", "counts", "points"];
+        let items = json["items"].as_array().unwrap().iter();
+        let items: Vec<_> = items
+            .map(|item| fields.map(|name| item[name].clone()))
+            .collect();
+        let null = serde_json::Value::Null;
+        let expected = [
+            [serde_json::json!([7]), 8.into(), 1.into(), 2.into()],
+            [serde_json::json!([]), 8.into(), (-1).into(), 0.into()],
+            [serde_json::json!([7]), null.clone(), null, 2.into()],
+        ];
+        assert_eq!(items, expected);
+    }
+
+    #[test]
     fn ids_are_ordered_by_number() {
         for (id, other, expected) in [
             ("9-0", "10-0", false),

@@ -5585,20 +5585,9 @@ export interface operations {
     listCounts: {
         parameters: {
             query?: {
-                /**
-                 * @description Comma-separated actions of `VISITORS`. Defaults to all of them.
-                 * @example [
-                 *       "like"
-                 *     ]
-                 */
+                /** @description Comma-separated actions of `VISITORS`. Defaults to all of them. */
                 actions?: string[];
-                /**
-                 * @description Comma-separated targets, each once. In a target, `%2C` is a comma and `%25` a percent sign, before the list is encoded as a parameter; the server SDKs do so.
-                 * @example [
-                 *       "post-7",
-                 *       "post-8"
-                 *     ]
-                 */
+                /** @description Comma-separated targets, each once. In a target, `%2C` is a comma and `%25` a percent sign, before the list is encoded as a parameter; the server SDKs do so. */
                 targets?: string[];
             };
             header?: {

@@ -1172,6 +1172,20 @@ mod tests {
     }
 
     #[test]
+    fn recount_keeps_that_a_target_is_counted() {
+        for (received, points, expected) in [
+            ("2wa;17;1", 4, "4wa;17;1"),
+            ("2wa;17;1", 0, ""),
+            ("2wan;17;1", 0, "0wan;17;1"),
+            ("0n;17;", 0, "0n;17;"),
+            ("2wan>0a4d;17;1", 0, "0wan>0a4d;17;1"),
+            ("", 3, ""),
+        ] {
+            assert_eq!(recount_received(received, points), expected, "{received}");
+        }
+    }
+
+    #[test]
     fn activities_of_an_hour_share_a_call() {
         assert_eq!(
             steps(&[at(0), at(0), at(1), at(0), at(0)]),
