@@ -38,7 +38,7 @@ pub struct GithubArgs {
     /// Token of GitHub; prefer the variable, because `ps` shows options
     #[arg(long, env = "GITHUB_TOKEN", hide_env_values = true)]
     pub token: Option<Key>,
-    /// Address of the REST API, for GitHub Enterprise such as https://github.example.com/api/v3
+    /// Address of the REST API, such as that of GitHub Enterprise, which ends in /api/v3
     #[arg(long, value_name = "URL", env = "GITHUB_API_URL", default_value = "https://api.github.com",
           value_parser = super::service_url)]
     pub api_url: Url,

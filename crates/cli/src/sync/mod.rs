@@ -7,11 +7,11 @@
 //!
 //! In reading order:
 //!
-//! - [`sources`]: the adapters, one file for each software. [`facts`]: what they fill. [`instant`]: instants as databases
+//! - `sources`: the adapters, one file for each software. `facts`: what they fill. `instant`: instants as databases
 //!   write them.
-//! - [`check`]: finds rows that the service would refuse.
-//! - [`board`]: the activities that count, by the journal. [`compare`]: finds differences. [`report`]: prints them.
-//! - [`send`]: sends arrays. [`heal`]: mends differences by counting and undoing.
+//! - `check`: finds rows that the service would refuse.
+//! - `board`: the activities that count, by the journal. `compare`: finds differences. `report`: prints them.
+//! - `send`: sends arrays. `heal`: mends differences by counting and undoing.
 
 mod board;
 mod check;
