@@ -90,7 +90,7 @@ impl Refusals {
         if self.is_short { STRIDE } else { 1 }
     }
 
-    /// Asserts that more than `least` runs failed, of those that the complete test does.
+    /// Asserts that more than `least` runs failed, and the same share of them in short runs.
     #[track_caller]
     pub fn assert_failed(&self, least: usize) {
         println!("{} runs failed", self.failed);

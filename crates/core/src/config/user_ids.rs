@@ -146,7 +146,11 @@ mod tests {
             (json!({}), json!({"sub": "Ada"}), Some("Ada")),
             (json!({}), json!({"sub": 42}), Some("42")),
             (json!({}), json!({"sub": "a b"}), None),
-            (json!({}), json!({"sub": format!("visitor:{}", "a".repeat(22))}), None),
+            (
+                json!({}),
+                json!({"sub": format!("visitor:{}", "a".repeat(22))}),
+                None,
+            ),
             (json!({}), json!({}), None),
             (
                 json!({"claim": "uuid"}),
