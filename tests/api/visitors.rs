@@ -305,7 +305,7 @@ async fn other_tokens_prove_no_visitor() {
     }
     let member = app.with_key(&hs256(&claims(id)));
     let response = member.send_activity(like(id, "a")).await;
-    let detail = "The sub claim of this user token must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'.";
+    let detail = "The user id of this user token must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'.";
     response.assert(403, problem("forbidden", detail));
 }
 

@@ -495,6 +495,8 @@ impl<'a> Builder<'a> {
             true => String::new(),
             false => format!(";{receiver}"),
         };
+        // The author of the target receives nothing.
+        let is_alone = self.is_visitor || rule.received == 0;
         let (claim, pair) = match &operation.receiver {
             Receiver::None => return,
             Receiver::Recorded(received) => {
@@ -517,7 +519,7 @@ impl<'a> Builder<'a> {
                     item.target = receiver;
                     item.registers = *registers;
                     item.own_counts = rule.own;
-                    item.alone = !gives.is_empty() && (self.is_visitor || rule.received == 0);
+                    item.alone = !gives.is_empty() && is_alone;
                 }
                 (claim, pair)
             }
@@ -545,7 +547,13 @@ impl<'a> Builder<'a> {
         };
         item.receiver = pair.clone().unwrap_or_default();
         item.gives = match claim {
-            Some(numbers) if !gives.is_empty() => format!("{gives}{numbers}"),
+            Some(numbers) if !gives.is_empty() => {
+                let number = numbers.split_once(';').filter(|_| is_alone);
+                match number {
+                    Some((number, _)) => format!("{gives}{number};"),
+                    None => format!("{gives}{numbers}"),
+                }
+            }
             Some(_) | None => gives,
         };
     }

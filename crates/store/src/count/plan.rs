@@ -142,12 +142,7 @@ impl<'a> Plan<'a> {
         self.gives |= receiver != Receiver::None;
         let mut by_author = false;
         if self.config.shards > 1 && !activity.undo {
-            by_author = claim(
-                &mut receiver,
-                (activity, rule.received),
-                date,
-                registrations,
-            );
+            by_author = claim(&mut receiver, activity, date, registrations);
         }
         let named = [Some(&activity.target), activity.on.as_ref()];
         let own = !rule.own && (named.contains(&Some(&activity.user)) || by_author);
@@ -227,12 +222,7 @@ impl<'a> Plan<'a> {
     ) {
         let date = self.calendar.date_at(activity.at);
         let mut receiver = receiver(self.config, activity, rule);
-        claim(
-            &mut receiver,
-            (activity, rule.received),
-            date,
-            registrations,
-        );
+        claim(&mut receiver, activity, date, registrations);
         self.gives |= receiver != Receiver::None;
         for user in &mut self.users {
             let index = user.items.iter().position(|own| *own == item);
@@ -317,7 +307,7 @@ fn snapshot(config: &Config, activity: &Activity, rule: Rule) -> RuleSnapshot {
 /// whether the user is the author of the target.
 fn claim(
     receiver: &mut Receiver,
-    (activity, received): (&Activity, u64),
+    activity: &Activity,
     date: Date,
     registrations: &Registrations,
 ) -> bool {
@@ -339,8 +329,7 @@ fn claim(
             let registered = read.and_then(|(_, registered)| registered.as_ref());
             let author = registered.and_then(|target| target.author.as_ref());
             by_author = author == Some(&activity.user);
-            let alone = is_visitor(&activity.user) || received == 0;
-            *claim = registered.map(|registered| claimed(registered, alone));
+            *claim = registered.map(claimed);
             known_author.clone_from(&author.cloned());
             claim.is_some()
         }
@@ -398,9 +387,9 @@ pub(super) fn author_of(config: &Config, activity: &Activity) -> Option<String> 
 }
 
 /// Returns the `number;authorship` by which a target receives points for an activity.
-fn claimed(registered: &StoredTarget, alone: bool) -> String {
+fn claimed(registered: &StoredTarget) -> String {
     match registered.author {
-        Some(_) if !alone => format!("{};{}", registered.number, registered.authorship),
-        Some(_) | None => format!("{};", registered.number),
+        Some(_) => format!("{};{}", registered.number, registered.authorship),
+        None => format!("{};", registered.number),
     }
 }
