@@ -382,10 +382,10 @@ async fn preview_reports_unknown_and_no_changes() -> TestResult {
         assert!(changed.stdout.contains(part), "{changed:?}");
     }
     let earlier = preview(&["--set", "like.points=1", "--until", "2020-01-01", "--yes"])?;
-    assert!(
-        earlier.stdout.contains("\n0 activities from 2019-12-02"),
-        "{earlier:?}"
-    );
+    // The time zone of the service depends on the time of the test.
+    let from = ["1", "2"].map(|day| format!("\n0 activities from 2019-12-0{day}"));
+    let is_earlier = from.iter().any(|from| earlier.stdout.contains(from));
+    assert!(is_earlier, "{earlier:?}");
     assert_no_scratch_keys(&app)
 }
 
