@@ -25,6 +25,7 @@ pub use rules::{ChangeArgs, PreviewArgs, PublishArgs, ReasonArgs, RulesArgs, Rul
 pub use store::{OptionalStoreArgs, StoreArgs};
 pub use sync::{
     CsvArgs, DumpArgs, GithubArgs, SourceArgs, StackExchangeArgs, SyncArgs, SyncOptions,
+    WordpressArgs,
 };
 pub use token::TokenArgs;
 

@@ -26,6 +26,32 @@ pub enum SourceArgs {
     Stackexchange(StackExchangeArgs),
     /// Repositories of GitHub, over its API
     Github(GithubArgs),
+    /// Site of WordPress, over its REST API
+    Wordpress(WordpressArgs),
+}
+
+/// Options of `sync wordpress`.
+#[derive(Debug, Args)]
+#[command(after_help = WORDPRESS_EXAMPLES)]
+pub struct WordpressArgs {
+    /// Address of the site, or of its REST API without pretty permalinks: 'https://example.com/?rest_route=/'
+    #[arg(value_name = "URL", value_parser = wordpress_url)]
+    pub address: Url,
+    /// Types of posts that count, by their names in the REST API
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "posts"
+    )]
+    pub types: Vec<String>,
+    /// Number of the site in its network
+    #[arg(long, value_name = "NUMBER", default_value_t = 1,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub site: u64,
+    /// Options of all sources.
+    #[command(flatten)]
+    pub sync: SyncOptions,
 }
 
 /// Options of `sync github`.
@@ -143,6 +169,16 @@ fn time_zone(text: &str) -> Result<TimeZone, String> {
     TimeZone::get(text).map_err(|_| "is not an IANA time zone such as Europe/Berlin".to_owned())
 }
 
+fn wordpress_url(text: &str) -> Result<Url, String> {
+    match text.split_once("?rest_route=") {
+        Some((site, "/")) => super::service_url(site).map(|mut url| {
+            url.set_query(Some("rest_route=/"));
+            url
+        }),
+        _ => super::service_url(text),
+    }
+}
+
 fn repository(text: &str) -> Result<String, String> {
     let is_name = |name: &str| !["", ".", ".."].contains(&name) && !name.contains('/');
     let parts = text.split_once('/');
@@ -199,6 +235,16 @@ repositories whose webhooks the deployment receives.
 Examples:
   GITHUB_TOKEN=… activity-rank sync github octocat/hello-world --dry-run
   GITHUB_TOKEN=… activity-rank sync github octocat/hello-world --map star= --heal";
+
+const WORDPRESS_EXAMPLES: &str = "\
+The types are post and comment. WORDPRESS_USER and WORDPRESS_APPLICATION_PASSWORD are those of an
+administrator: without them the API hides what the public cannot read, and --compare and --heal
+need everything.
+
+Examples:
+  activity-rank sync wordpress https://example.com --dry-run
+  WORDPRESS_USER=… WORDPRESS_APPLICATION_PASSWORD=… activity-rank sync wordpress https://example.com --heal
+  activity-rank sync wordpress https://example.com/second --site 2";
 
 const CSV_EXAMPLES: &str = "\
 Examples:

@@ -117,10 +117,15 @@ pub async fn run(service: &ServiceArgs, args: &SyncArgs) -> Result<ExitCode, Fai
         SourceArgs::Discourse(DumpArgs { file, sync }) => {
             read(service, sync, sources::discourse::Discourse(file)).await
         }
-        SourceArgs::Github(args) => read(service, &args.sync, sources::github::Github(args)).await,
+        SourceArgs::Github(args) => {
+            read(service, &args.sync, sources::github::Repositories(args)).await
+        }
         SourceArgs::Stackexchange(StackExchangeArgs { files, sync }) => {
             let dump = sources::stackexchange::StackExchange(files);
             read(service, sync, dump).await
+        }
+        SourceArgs::Wordpress(args) => {
+            read(service, &args.sync, sources::wordpress::Wordpress(args)).await
         }
     }
 }
@@ -148,6 +153,10 @@ async fn read<A: Adapter>(
         mapping: &shared.mapping,
         is_daily: &is_daily,
     };
+    let target_prefixes = adapter.target_prefixes().into_iter();
+    let target_prefixes = target_prefixes.map(|prefix| format!("{}{prefix}", shared.id_prefix));
+    let target_prefixes = target_prefixes.filter(|prefix| !prefix.is_empty());
+    let target_prefixes: Vec<String> = target_prefixes.collect();
     adapter.read(&mut collector, &progress).await?;
     let check = ItemCheck::activities(rules.clone());
     let left_out = check::check(&mut facts, &check);
@@ -158,10 +167,7 @@ async fn read<A: Adapter>(
     }
     let scope = Scope {
         prefixes: match options.prefixes.as_slice() {
-            [] => Some(facts.id_prefix.clone())
-                .filter(|prefix| !prefix.is_empty())
-                .into_iter()
-                .collect(),
+            [] => target_prefixes,
             prefixes => prefixes.to_vec(),
         },
         actions: facts.actions().map(str::to_owned).collect(),

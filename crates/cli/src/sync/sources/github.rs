@@ -4,54 +4,35 @@
 //! left out, unless the file of `--users` has `"private": true`.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use activity_rank_core::calendar::Instant;
-use activity_rank_store::redis::transport::root_cause;
-use jiff::Timestamp;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, LINK, RETRY_AFTER};
-use reqwest::{Method, StatusCode, Url};
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, LINK};
+use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
+use super::api::{Answer, Api, unexpected, value_at};
 use super::{Adapter, Collector};
 use crate::args::GithubArgs;
-use crate::client::http_client;
 use crate::count::count;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::progress::Progress;
-use crate::request_error::RequestError;
-use crate::retry::with_backoff;
 use crate::sync::facts::{Profile, Row, Target};
 
 const JSON: &str = "application/vnd.github+json";
 /// Stars with their instants.
 const STARS: &str = "application/vnd.github.star+json";
-const REMAINING: &str = "x-ratelimit-remaining";
-const RESET: &str = "x-ratelimit-reset";
-/// The least wait for a rate limit that does not say when it ends.
-const LIMITED: Duration = Duration::from_secs(60);
-
 const AUTHOR: &str = "author{__typename login avatarUrl url ... on User{databaseId}}";
 const PAGE: &str = "pageInfo{hasNextPage endCursor}";
 
 /// Repositories.
-pub struct Github<'a>(pub &'a GithubArgs);
+pub struct Repositories<'a>(pub &'a GithubArgs);
 
-/// Sends requests to GitHub, and waits for its rate limits.
-struct Api<'a> {
-    http: reqwest::Client,
+/// The APIs of GitHub.
+struct Github<'a> {
+    api: Api<'a>,
     base: Url,
-    authorization: reqwest::header::HeaderValue,
-    retries: usize,
-    progress: &'a Progress,
-}
-
-/// An answer of GitHub.
-struct Answer {
-    body: Value,
-    /// The next page.
-    next: Option<Url>,
+    authorization: HeaderValue,
 }
 
 /// An issue or a pull request, by number.
@@ -68,7 +49,7 @@ struct User {
     profile: Profile,
 }
 
-impl Adapter for Github<'_> {
+impl Adapter for Repositories<'_> {
     const ID_PREFIX: &'static str = "github:";
     const TYPES: &'static [(&'static str, &'static str)] = &[
         ("star", "like"),
@@ -82,9 +63,9 @@ impl Adapter for Github<'_> {
     const UNIT: &'static str = "id";
 
     async fn read(self, collector: &mut Collector<'_>, progress: &Progress) -> Result<(), Failure> {
-        let api = Api::new(self.0, progress)?;
+        let github = Github::new(self.0, progress)?;
         for repository in &self.0.repositories {
-            let is_read = read_repository(&api, collector, repository).await?;
+            let is_read = read_repository(&github, collector, repository).await?;
             if !is_read {
                 progress.print(&format!("{} is private: left out", printable(repository)));
             }
@@ -93,17 +74,15 @@ impl Adapter for Github<'_> {
     }
 }
 
-impl<'a> Api<'a> {
+impl<'a> Github<'a> {
     fn new(args: &GithubArgs, progress: &'a Progress) -> Result<Self, Failure> {
         let authorization = args.token.as_ref().map(|token| token.authorization());
         let authorization = authorization.transpose()?.flatten();
         let missing = || Failure::Usage("set GITHUB_TOKEN to a token of GitHub".to_owned());
         Ok(Self {
-            http: http_client(&args.api_url)?,
+            api: Api::new("GitHub", &args.api_url, args.sync.retries, progress)?,
             base: args.api_url.clone(),
             authorization: authorization.ok_or_else(missing)?,
-            retries: args.sync.retries,
-            progress,
         })
     }
 
@@ -115,12 +94,26 @@ impl<'a> Api<'a> {
         url
     }
 
+    async fn request(
+        &self,
+        method: Method,
+        url: &Url,
+        accept: &'static str,
+        body: Option<String>,
+    ) -> Result<Answer, Failure> {
+        let headers = HeaderMap::from_iter([
+            (ACCEPT, HeaderValue::from_static(accept)),
+            (AUTHORIZATION, self.authorization.clone()),
+        ]);
+        self.api.request(method, url, &headers, body).await
+    }
+
     /// Calls `each` for every item of a list.
     async fn list(
         &self,
         path: &str,
         query: &[(&str, &str)],
-        accept: &str,
+        accept: &'static str,
         mut each: impl FnMut(&Value) -> Result<(), String>,
     ) -> Result<(), Failure> {
         let mut url = self.url(path);
@@ -133,10 +126,10 @@ impl<'a> Api<'a> {
                 items += 1;
                 each(item).map_err(|what| unexpected(&url, what))?;
             }
-            self.progress
-                .advance(0, format!("{} of {path}", count(items, "item")));
+            let read = format!("{} of {path}", count(items, "item"));
+            self.api.progress.advance(0, read);
             // The key is sent to no other host.
-            next = answer.next.filter(|next| next.origin() == url.origin());
+            next = next_page(&answer.headers).filter(|next| next.origin() == url.origin());
         }
         Ok(())
     }
@@ -186,91 +179,6 @@ impl<'a> Api<'a> {
         url.set_path(&path);
         url
     }
-
-    /// Sends a request, repeats it after failures, and waits as long as the rate limit requires.
-    async fn request(
-        &self,
-        method: Method,
-        url: &Url,
-        accept: &str,
-        body: Option<String>,
-    ) -> Result<Answer, Failure> {
-        loop {
-            let attempt = || self.attempt(&method, url, accept, body.clone());
-            let notify =
-                |error: &RequestError, wait| self.progress.retrying(&error.to_string(), wait);
-            let (status, headers, body) = with_backoff(self.retries, notify, attempt).await?;
-            let wait = rate_limit(status, &headers, Timestamp::now());
-            if let Some(wait) = wait {
-                let message = format!("rate limit of GitHub: waiting {} s", wait.as_secs());
-                self.progress.print(&message);
-                tokio::time::sleep(wait).await;
-            }
-            if status.is_success() {
-                let body = serde_json::from_slice(&body);
-                let body = body.map_err(|error| unexpected(url, error.to_string()))?;
-                let next = next_page(&headers);
-                return Ok(Answer { body, next });
-            }
-            if wait.is_none() {
-                let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
-                let message = value_at(&answer, "/message").as_str().unwrap_or_default();
-                let message = format!("status {}: {}", status.as_u16(), printable(message));
-                return Err(unexpected(url, message));
-            }
-        }
-    }
-
-    async fn attempt(
-        &self,
-        method: &Method,
-        url: &Url,
-        accept: &str,
-        body: Option<String>,
-    ) -> Result<(StatusCode, HeaderMap, Vec<u8>), RequestError> {
-        let request = self.http.request(method.clone(), url.clone());
-        let request = request
-            .header(ACCEPT, accept)
-            .header(AUTHORIZATION, self.authorization.clone());
-        let request = match body {
-            Some(body) => request.header(CONTENT_TYPE, "application/json").body(body),
-            None => request,
-        };
-        let no_response = |error: reqwest::Error| RequestError::NoResponse {
-            url: url.to_string(),
-            cause: printable(&root_cause(&error)),
-        };
-        let response = request.send().await.map_err(no_response)?;
-        let (status, headers) = (response.status(), response.headers().clone());
-        let body = response.bytes().await.map_err(no_response)?;
-        match status.is_server_error() {
-            true => Err(RequestError::NoResponse {
-                url: url.to_string(),
-                cause: format!("status {}", status.as_u16()),
-            }),
-            false => Ok((status, headers, body.into())),
-        }
-    }
-}
-
-/// Returns how long to wait before the next request.
-fn rate_limit(status: StatusCode, headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
-    let number = |name: &str| -> Option<i64> { headers.get(name)?.to_str().ok()?.parse().ok() };
-    let is_refused = matches!(
-        status,
-        StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
-    );
-    let seconds = |seconds: i64| Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
-    if let Some(after) = number(RETRY_AFTER.as_str()).filter(|_| is_refused) {
-        return Some(seconds(after));
-    }
-    match number(REMAINING) {
-        // A second more: clocks differ.
-        Some(0) => {
-            Some(number(RESET).map_or(LIMITED, |reset| seconds(reset - now.as_second() + 1)))
-        }
-        _ => (status == StatusCode::TOO_MANY_REQUESTS).then_some(LIMITED),
-    }
 }
 
 /// Returns the next page: `<https://…?page=2>; rel="next", <https://…>; rel="last"`.
@@ -279,18 +187,6 @@ fn next_page(headers: &HeaderMap) -> Option<Url> {
     let mut links = links.split(',').map(str::trim);
     let next = links.find_map(|link| link.strip_suffix(">; rel=\"next\"")?.strip_prefix('<'))?;
     next.parse().ok()
-}
-
-fn unexpected(url: &Url, what: String) -> Failure {
-    Failure::Service(RequestError::UnexpectedResponse {
-        url: url.to_string(),
-        what,
-    })
-}
-
-/// Returns a value of an object by its JSON pointer; null if there is none.
-fn value_at<'a>(item: &'a Value, pointer: &str) -> &'a Value {
-    item.pointer(pointer).unwrap_or(&Value::Null)
 }
 
 /// Returns the user of an object of REST, unless it is a bot.
@@ -375,13 +271,13 @@ fn add(collector: &mut Collector<'_>, done: Done<'_>) {
 
 /// Reads a repository. Returns `false` if it is private and does not count.
 async fn read_repository(
-    api: &Api<'_>,
+    github: &Github<'_>,
     collector: &mut Collector<'_>,
     name: &str,
 ) -> Result<bool, Failure> {
     let path = format!("repos/{name}");
-    let url = api.url(&path);
-    let repository = api.request(Method::GET, &url, JSON, None).await?.body;
+    let url = github.url(&path);
+    let repository = github.request(Method::GET, &url, JSON, None).await?.body;
     if value_at(&repository, "/private") == true && !collector.mapping.private {
         return Ok(false);
     }
@@ -399,72 +295,74 @@ async fn read_repository(
     };
     let place = repository_id.unsigned_abs();
     collector.facts.target(&target, found, place);
-    api.list(&format!("{path}/stargazers"), &[], STARS, |star| {
-        if let Some(user) = rest_user(value_at(star, "/user")) {
-            let done = Done {
-                kind: "star",
-                user,
-                target: target.clone(),
-                at: instant(star, "starred_at")?,
-                on: None,
-                id: repository_id,
-            };
-            add(collector, done);
-        }
-        Ok(())
-    })
-    .await?;
-    let issues = read_issues(api, collector, &path).await?;
-    read_comments(api, collector, &path, &issues).await?;
-    read_pulls(api, collector, &path).await?;
+    github
+        .list(&format!("{path}/stargazers"), &[], STARS, |star| {
+            if let Some(user) = rest_user(value_at(star, "/user")) {
+                let done = Done {
+                    kind: "star",
+                    user,
+                    target: target.clone(),
+                    at: instant(star, "starred_at")?,
+                    on: None,
+                    id: repository_id,
+                };
+                add(collector, done);
+            }
+            Ok(())
+        })
+        .await?;
+    let issues = read_issues(github, collector, &path).await?;
+    read_comments(github, collector, &path, &issues).await?;
+    read_pulls(github, collector, &path).await?;
     let (owner, name) = name.split_once('/').unwrap_or_default();
     let repository = json!({"owner": owner, "name": name, "after": null});
-    read_reviews(api, collector, &repository).await?;
-    read_discussions(api, collector, &repository).await?;
+    read_reviews(github, collector, &repository).await?;
+    read_discussions(github, collector, &repository).await?;
     Ok(true)
 }
 
 /// Reads issues. Returns them and pull requests by number.
 async fn read_issues(
-    api: &Api<'_>,
+    github: &Github<'_>,
     collector: &mut Collector<'_>,
     path: &str,
 ) -> Result<HashMap<i64, Issue>, Failure> {
     let mut issues = HashMap::new();
     // In the order of creation: what is new while the pages are read is on the last one.
     let query = [("state", "all"), ("sort", "created"), ("direction", "asc")];
-    api.list(&format!("{path}/issues"), &query, JSON, |item| {
-        let (id, user) = (id(item)?, rest_user(value_at(item, "/user")));
-        let text = |field: &str| {
-            value_at(item, &format!("/{field}"))
-                .as_str()
-                .map(str::to_owned)
-        };
-        let issue = Issue {
-            id,
-            author: user.as_ref().map(|user| user.id),
-            title: text("title"),
-            url: text("html_url"),
-        };
-        if let Some(user) = user.filter(|_| value_at(item, "/pull_request").is_null()) {
-            add_issue(collector, &issue);
-            let done = Done {
-                kind: "issue",
-                user,
-                target: format!("issue:{id}"),
-                at: instant(item, "created_at")?,
-                on: None,
-                id,
+    github
+        .list(&format!("{path}/issues"), &query, JSON, |item| {
+            let (id, user) = (id(item)?, rest_user(value_at(item, "/user")));
+            let text = |field: &str| {
+                value_at(item, &format!("/{field}"))
+                    .as_str()
+                    .map(str::to_owned)
             };
-            add(collector, done);
-        }
-        issues.insert(
-            value_at(item, "/number").as_i64().unwrap_or_default(),
-            issue,
-        );
-        Ok(())
-    })
-    .await?;
+            let issue = Issue {
+                id,
+                author: user.as_ref().map(|user| user.id),
+                title: text("title"),
+                url: text("html_url"),
+            };
+            if let Some(user) = user.filter(|_| value_at(item, "/pull_request").is_null()) {
+                add_issue(collector, &issue);
+                let done = Done {
+                    kind: "issue",
+                    user,
+                    target: format!("issue:{id}"),
+                    at: instant(item, "created_at")?,
+                    on: None,
+                    id,
+                };
+                add(collector, done);
+            }
+            issues.insert(
+                value_at(item, "/number").as_i64().unwrap_or_default(),
+                issue,
+            );
+            Ok(())
+        })
+        .await?;
     Ok(issues)
 }
 
@@ -482,38 +380,39 @@ fn add_issue(collector: &mut Collector<'_>, issue: &Issue) {
 }
 
 async fn read_comments(
-    api: &Api<'_>,
+    github: &Github<'_>,
     collector: &mut Collector<'_>,
     path: &str,
     issues: &HashMap<i64, Issue>,
 ) -> Result<(), Failure> {
     let query = [("sort", "created"), ("direction", "asc")];
-    api.list(&format!("{path}/issues/comments"), &query, JSON, |item| {
-        let number = value_at(item, "/issue_url")
-            .as_str()
-            .and_then(|url| url.rsplit('/').next());
-        let issue = number.and_then(|number| issues.get(&number.parse().ok()?));
-        if let Some((user, issue)) = rest_user(value_at(item, "/user")).zip(issue) {
-            let id = id(item)?;
-            add_issue(collector, issue);
-            let done = Done {
-                kind: "comment",
-                user,
-                target: format!("comment:{id}"),
-                at: instant(item, "created_at")?,
-                on: Some(format!("issue:{}", issue.id)),
-                id,
-            };
-            add(collector, done);
-        }
-        Ok(())
-    })
-    .await
+    github
+        .list(&format!("{path}/issues/comments"), &query, JSON, |item| {
+            let number = value_at(item, "/issue_url")
+                .as_str()
+                .and_then(|url| url.rsplit('/').next());
+            let issue = number.and_then(|number| issues.get(&number.parse().ok()?));
+            if let Some((user, issue)) = rest_user(value_at(item, "/user")).zip(issue) {
+                let id = id(item)?;
+                add_issue(collector, issue);
+                let done = Done {
+                    kind: "comment",
+                    user,
+                    target: format!("comment:{id}"),
+                    at: instant(item, "created_at")?,
+                    on: Some(format!("issue:{}", issue.id)),
+                    id,
+                };
+                add(collector, done);
+            }
+            Ok(())
+        })
+        .await
 }
 
 /// Reads merged pull requests.
 async fn read_pulls(
-    api: &Api<'_>,
+    github: &Github<'_>,
     collector: &mut Collector<'_>,
     path: &str,
 ) -> Result<(), Failure> {
@@ -522,36 +421,37 @@ async fn read_pulls(
         ("sort", "created"),
         ("direction", "asc"),
     ];
-    api.list(&format!("{path}/pulls"), &query, JSON, |item| {
-        if let Some(user) =
-            rest_user(value_at(item, "/user")).filter(|_| !value_at(item, "/merged_at").is_null())
-        {
-            let id = id(item)?;
-            let target = format!("pull:{id}");
-            let found = Target {
-                title: value_at(item, "/title").as_str().map(str::to_owned),
-                url: value_at(item, "/html_url").as_str().map(str::to_owned),
-                ..Target::default()
-            };
-            collector.facts.target(&target, found, id.unsigned_abs());
-            let done = Done {
-                kind: "pull",
-                user,
-                target,
-                at: instant(item, "merged_at")?,
-                on: None,
-                id,
-            };
-            add(collector, done);
-        }
-        Ok(())
-    })
-    .await
+    github
+        .list(&format!("{path}/pulls"), &query, JSON, |item| {
+            if let Some(user) = rest_user(value_at(item, "/user"))
+                .filter(|_| !value_at(item, "/merged_at").is_null())
+            {
+                let id = id(item)?;
+                let target = format!("pull:{id}");
+                let found = Target {
+                    title: value_at(item, "/title").as_str().map(str::to_owned),
+                    url: value_at(item, "/html_url").as_str().map(str::to_owned),
+                    ..Target::default()
+                };
+                collector.facts.target(&target, found, id.unsigned_abs());
+                let done = Done {
+                    kind: "pull",
+                    user,
+                    target,
+                    at: instant(item, "merged_at")?,
+                    on: None,
+                    id,
+                };
+                add(collector, done);
+            }
+            Ok(())
+        })
+        .await
 }
 
 /// Reads the reviews that approve or request changes.
 async fn read_reviews(
-    api: &Api<'_>,
+    github: &Github<'_>,
     collector: &mut Collector<'_>,
     repository: &Value,
 ) -> Result<(), Failure> {
@@ -561,7 +461,7 @@ async fn read_reviews(
          {{pullRequests(first:50,after:$after){{{PAGE} nodes{{id reviews(first:50){{{PAGE} {fields}}}}}}}}}}}"
     );
     let mut more = Vec::new();
-    api.nodes(&pulls, repository, "/repository/pullRequests", |pull| {
+    github.nodes(&pulls, repository, "/repository/pullRequests", |pull| {
         let reviews = value_at(pull, "/reviews");
         for review in value_at(reviews, "/nodes").as_array().into_iter().flatten() {
             add_review(collector, review)?;
@@ -577,7 +477,9 @@ async fn read_reviews(
     );
     for variables in more {
         let add = |review: &Value| add_review(collector, review);
-        api.nodes(&rest, &variables, "/node/reviews", add).await?;
+        github
+            .nodes(&rest, &variables, "/node/reviews", add)
+            .await?;
     }
     Ok(())
 }
@@ -602,7 +504,7 @@ fn add_review(collector: &mut Collector<'_>, review: &Value) -> Result<(), Strin
 
 /// Reads discussions and their comments. A bot starts the discussions of giscus, with a path of the site as title.
 async fn read_discussions(
-    api: &Api<'_>,
+    github: &Github<'_>,
     collector: &mut Collector<'_>,
     repository: &Value,
 ) -> Result<(), Failure> {
@@ -611,38 +513,39 @@ async fn read_discussions(
          {{discussions(first:50,after:$after,orderBy:{{field:CREATED_AT,direction:ASC}}){{{PAGE} nodes{{id databaseId title url createdAt {AUTHOR}}}}}}}}}"
     );
     let mut discussions = Vec::new();
-    api.nodes(&query, repository, "/repository/discussions", |item| {
-        let (id, title) = (
-            id(&json!({"id": value_at(item, "/databaseId")}))?,
-            value_at(item, "/title").as_str(),
-        );
-        let target = format!("discussion:{id}");
-        let is_bot = value_at(item, "/author/__typename") == "Bot";
-        if let Some(user) = graphql_user(value_at(item, "/author")) {
-            let found = Target {
-                title: title.map(str::to_owned),
-                url: value_at(item, "/url").as_str().map(str::to_owned),
-                ..Target::default()
+    github
+        .nodes(&query, repository, "/repository/discussions", |item| {
+            let (id, title) = (
+                id(&json!({"id": value_at(item, "/databaseId")}))?,
+                value_at(item, "/title").as_str(),
+            );
+            let target = format!("discussion:{id}");
+            let is_bot = value_at(item, "/author/__typename") == "Bot";
+            if let Some(user) = graphql_user(value_at(item, "/author")) {
+                let found = Target {
+                    title: title.map(str::to_owned),
+                    url: value_at(item, "/url").as_str().map(str::to_owned),
+                    ..Target::default()
+                };
+                collector.facts.target(&target, found, id.unsigned_abs());
+                let done = Done {
+                    kind: "discussion",
+                    user,
+                    target: target.clone(),
+                    at: instant(item, "createdAt")?,
+                    on: None,
+                    id,
+                };
+                add(collector, done);
+            }
+            let on = match is_bot {
+                true => format!("/{}", title.unwrap_or_default()),
+                false => target,
             };
-            collector.facts.target(&target, found, id.unsigned_abs());
-            let done = Done {
-                kind: "discussion",
-                user,
-                target: target.clone(),
-                at: instant(item, "createdAt")?,
-                on: None,
-                id,
-            };
-            add(collector, done);
-        }
-        let on = match is_bot {
-            true => format!("/{}", title.unwrap_or_default()),
-            false => target,
-        };
-        discussions.push((value_at(item, "/id").clone(), on));
-        Ok(())
-    })
-    .await?;
+            discussions.push((value_at(item, "/id").clone(), on));
+            Ok(())
+        })
+        .await?;
     let fields = format!("databaseId createdAt {AUTHOR}");
     let comments = format!(
         "query($id:ID!,$after:String){{node(id:$id){{... on Discussion{{comments(first:50,after:$after)\
@@ -654,7 +557,7 @@ async fn read_discussions(
     for (discussion, on) in discussions {
         let mut more = Vec::new();
         let variables = json!({"id": discussion, "after": null});
-        api.nodes(&comments, &variables, "/node/comments", |comment| {
+        github.nodes(&comments, &variables, "/node/comments", |comment| {
             add_discussion_comment(collector, comment, &on)?;
             let replies = value_at(comment, "/replies");
             for reply in value_at(replies, "/nodes").as_array().into_iter().flatten() {
@@ -670,7 +573,9 @@ async fn read_discussions(
         .await?;
         for variables in more {
             let add = |reply: &Value| add_discussion_comment(collector, reply, &on);
-            api.nodes(&rest, &variables, "/node/replies", add).await?;
+            github
+                .nodes(&rest, &variables, "/node/replies", add)
+                .await?;
         }
     }
     Ok(())
@@ -698,53 +603,12 @@ fn add_discussion_comment(
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::HeaderValue;
-
     use super::*;
 
     fn headers(all: &[(&'static str, &'static str)]) -> HeaderMap {
         let all = all.iter();
         all.map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)))
             .collect()
-    }
-
-    #[test]
-    fn rate_limits_say_how_long_to_wait() {
-        let now = Timestamp::from_second(1_795_132_800).unwrap();
-        for (status, given, expected) in [
-            (200, &[("x-ratelimit-remaining", "7")][..], None),
-            (
-                200,
-                &[
-                    ("x-ratelimit-remaining", "0"),
-                    ("x-ratelimit-reset", "1795132830"),
-                ],
-                Some(31),
-            ),
-            (
-                403,
-                &[
-                    ("x-ratelimit-remaining", "0"),
-                    ("x-ratelimit-reset", "1795132700"),
-                ],
-                Some(0),
-            ),
-            (
-                403,
-                &[("retry-after", "9"), ("x-ratelimit-remaining", "7")],
-                Some(9),
-            ),
-            (403, &[("x-ratelimit-remaining", "7")], None),
-            (429, &[], Some(60)),
-        ] {
-            let status = StatusCode::from_u16(status).unwrap();
-            let wait = rate_limit(status, &headers(given), now);
-            assert_eq!(
-                wait.map(|wait| wait.as_secs()),
-                expected,
-                "{status} {given:?}"
-            );
-        }
     }
 
     #[test]

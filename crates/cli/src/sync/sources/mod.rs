@@ -5,11 +5,13 @@
 //! instant, the receiver and the author of each activity as the webhook does. To add one: the file, a variant of
 //! `SourceArgs` with its options, its line in `sync::run`, its section in `docs/sync.md`.
 
+pub mod api;
 pub mod csv;
 pub mod discourse;
 pub mod dump;
 pub mod github;
 pub mod stackexchange;
+pub mod wordpress;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -24,6 +26,11 @@ pub trait Adapter {
     const TYPES: &'static [(&'static str, &'static str)];
     /// The unit of [`Row::place`].
     const UNIT: &'static str;
+
+    /// Returns how the targets of the source begin, after the prefix of ids.
+    fn target_prefixes(&self) -> Vec<String> {
+        vec![String::new()]
+    }
 
     /// Reads what the source has now.
     ///

@@ -9,9 +9,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use test_support::{Value, json};
-use tokio::net::TcpListener;
 
-use super::{assert_ends, boards, start};
+use super::{assert_ends, boards, serve, start};
 use crate::TestResult;
 use crate::cli::{command, finish};
 
@@ -108,10 +107,7 @@ async fn respond(
 #[tokio::test(flavor = "multi_thread")]
 async fn sync_reads_github() -> TestResult {
     let app = start();
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let url = format!("http://{}", listener.local_addr()?);
-    let router = Router::new().fallback(respond).with_state(Arc::default());
-    tokio::spawn(async move { axum::serve(listener, router).await });
+    let url = serve(Router::new().fallback(respond).with_state(Arc::default())).await?;
     let sync = |args: &[&str]| {
         let mut command = command(
             &app,

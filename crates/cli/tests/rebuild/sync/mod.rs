@@ -3,13 +3,17 @@
 mod forum;
 mod github;
 mod members;
+mod wordpress;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
+use axum::Router;
+use axum::http::Uri;
 use tempfile::TempDir;
 use test_support::{SERVICE_KEY, Value, json, until};
+use tokio::net::TcpListener;
 
 use crate::TestResult;
 use crate::app::builder;
@@ -57,6 +61,21 @@ impl Source {
         let all = ["sync", "csv", &file, "--id-prefix", "discourse:"];
         run(app, &[&all, args].concat())
     }
+}
+
+/// Serves a stand-in for other software. Returns its address.
+async fn serve(router: Router) -> io::Result<String> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    Ok(url)
+}
+
+/// Returns the parameters of a request to a stand-in.
+fn query(uri: &Uri) -> BTreeMap<String, String> {
+    let url = reqwest::Url::parse(&format!("http://stand-in{uri}"));
+    let url = url.expect("is valid");
+    url.query_pairs().into_owned().collect()
 }
 
 /// Returns the boards of all time: of members, authors and targets.

@@ -1,0 +1,217 @@
+//! Requests to the API of a source.
+
+use std::time::Duration;
+
+use activity_rank_store::redis::transport::root_cause;
+use jiff::Timestamp;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use reqwest::{Method, StatusCode, Url};
+use serde_json::Value;
+
+use crate::client::http_client;
+use crate::failure::Failure;
+use crate::printable::printable;
+use crate::progress::Progress;
+use crate::request_error::RequestError;
+use crate::retry::with_backoff;
+
+const REMAINING: &str = "x-ratelimit-remaining";
+const RESET: &str = "x-ratelimit-reset";
+/// The least wait for a rate limit that does not say when it ends.
+const LIMITED: Duration = Duration::from_secs(60);
+
+/// Sends requests, repeats them after failures, and waits for rate limits.
+pub struct Api<'a> {
+    /// Name of the software.
+    pub name: &'static str,
+    /// Where waits are shown.
+    pub progress: &'a Progress,
+    http: reqwest::Client,
+    retries: usize,
+}
+
+/// A successful answer.
+pub struct Answer {
+    pub headers: HeaderMap,
+    pub body: Value,
+}
+
+impl<'a> Api<'a> {
+    /// Creates the client of an address.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Usage`] if TLS cannot be set up.
+    pub fn new(
+        name: &'static str,
+        url: &Url,
+        retries: usize,
+        progress: &'a Progress,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            name,
+            progress,
+            http: http_client(url)?,
+            retries,
+        })
+    }
+
+    /// Sends a request, repeats it after failures, and waits as long as the rate limit requires.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] for an answer that is not a success, after the retries.
+    pub async fn request(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: &HeaderMap,
+        body: Option<String>,
+    ) -> Result<Answer, Failure> {
+        loop {
+            let attempt = || self.attempt(&method, url, headers, body.clone());
+            let notify =
+                |error: &RequestError, wait| self.progress.retrying(&error.to_string(), wait);
+            let (status, headers, body) = with_backoff(self.retries, notify, attempt).await?;
+            let wait = rate_limit(status, &headers, Timestamp::now());
+            if let Some(wait) = wait {
+                let (name, seconds) = (self.name, wait.as_secs());
+                let message = format!("rate limit of {name}: waiting {seconds} s");
+                self.progress.print(&message);
+                tokio::time::sleep(wait).await;
+            }
+            if status.is_success() {
+                let body = serde_json::from_slice(&body);
+                let body = body.map_err(|error| unexpected(url, error.to_string()))?;
+                return Ok(Answer { headers, body });
+            }
+            if wait.is_none() {
+                let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
+                let places = ["/message", "/errors/0/message", "/errors/0"];
+                let mut messages = places.iter().map(|place| value_at(&answer, place));
+                let message = messages.find_map(Value::as_str).unwrap_or_default();
+                let message = format!("status {}: {}", status.as_u16(), printable(message));
+                return Err(unexpected(url, message));
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        method: &Method,
+        url: &Url,
+        headers: &HeaderMap,
+        body: Option<String>,
+    ) -> Result<(StatusCode, HeaderMap, Vec<u8>), RequestError> {
+        let request = self.http.request(method.clone(), url.clone());
+        let request = request.headers(headers.clone());
+        let request = match body {
+            Some(body) => request.header(CONTENT_TYPE, "application/json").body(body),
+            None => request,
+        };
+        let no_response = |error: reqwest::Error| RequestError::NoResponse {
+            url: url.to_string(),
+            cause: printable(&root_cause(&error)),
+        };
+        let response = request.send().await.map_err(no_response)?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = response.bytes().await.map_err(no_response)?;
+        match status.is_server_error() {
+            true => Err(RequestError::NoResponse {
+                url: url.to_string(),
+                cause: format!("status {}", status.as_u16()),
+            }),
+            false => Ok((status, headers, body.into())),
+        }
+    }
+}
+
+/// Returns how long to wait before the next request.
+fn rate_limit(status: StatusCode, headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let number = |name: &str| -> Option<i64> { headers.get(name)?.to_str().ok()?.parse().ok() };
+    let is_refused = matches!(
+        status,
+        StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
+    );
+    let seconds = |seconds: i64| Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+    if let Some(after) = number(RETRY_AFTER.as_str()).filter(|_| is_refused) {
+        return Some(seconds(after));
+    }
+    match number(REMAINING) {
+        // A second more: clocks differ.
+        Some(0) => {
+            Some(number(RESET).map_or(LIMITED, |reset| seconds(reset - now.as_second() + 1)))
+        }
+        _ => (status == StatusCode::TOO_MANY_REQUESTS).then_some(LIMITED),
+    }
+}
+
+/// Returns the failure of an answer that the adapter cannot read.
+pub fn unexpected(url: &Url, what: String) -> Failure {
+    Failure::Service(RequestError::UnexpectedResponse {
+        url: url.to_string(),
+        what,
+    })
+}
+
+/// Returns the text at a JSON pointer.
+pub fn text_at(item: &Value, pointer: &str) -> Option<String> {
+    value_at(item, pointer).as_str().map(str::to_owned)
+}
+
+/// Returns a value of an object by its JSON pointer; null if there is none.
+pub fn value_at<'a>(item: &'a Value, pointer: &str) -> &'a Value {
+    item.pointer(pointer).unwrap_or(&Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    fn headers(all: &[(&'static str, &'static str)]) -> HeaderMap {
+        let all = all.iter();
+        all.map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)))
+            .collect()
+    }
+
+    #[test]
+    fn rate_limits_say_how_long_to_wait() {
+        let now = Timestamp::from_second(1_795_132_800).unwrap();
+        for (status, given, expected) in [
+            (200, &[("x-ratelimit-remaining", "7")][..], None),
+            (
+                200,
+                &[
+                    ("x-ratelimit-remaining", "0"),
+                    ("x-ratelimit-reset", "1795132830"),
+                ],
+                Some(31),
+            ),
+            (
+                403,
+                &[
+                    ("x-ratelimit-remaining", "0"),
+                    ("x-ratelimit-reset", "1795132700"),
+                ],
+                Some(0),
+            ),
+            (
+                403,
+                &[("retry-after", "9"), ("x-ratelimit-remaining", "7")],
+                Some(9),
+            ),
+            (403, &[("x-ratelimit-remaining", "7")], None),
+            (429, &[], Some(60)),
+        ] {
+            let status = StatusCode::from_u16(status).unwrap();
+            let wait = rate_limit(status, &headers(given), now);
+            assert_eq!(
+                wait.map(|wait| wait.as_secs()),
+                expected,
+                "{status} {given:?}"
+            );
+        }
+    }
+}
