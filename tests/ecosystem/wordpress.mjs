@@ -22,8 +22,8 @@ export const PASSWORD = 'a password of the tests'
 
 /**
  * Installs WordPress into a temporary folder. `configuration` is PHP for wp-config.php; a network has a second site at
- * `/second/`. Returns the site: its URL and folder, `php(code)`, which runs code in WordPress and returns what it returns,
- * `serve()` and `stop()`. `php` and `cron` of a network take the path of a site.
+ * `/second/`. Returns the site: its URL and folder, the socket of MariaDB, `php(code)`, which runs code in WordPress and
+ * returns what it returns, `serve()` and `stop()`. `php` and `cron` of a network take the path of a site.
  */
 export async function installWordpress(configuration, { isNetwork = false } = {}) {
   const base = mkdtempSync(join(tmpdir(), 'wordpress-'))
@@ -62,6 +62,7 @@ export async function installWordpress(configuration, { isNetwork = false } = {}
     const site = {
       url,
       folder,
+      socket,
       stop,
       php: (code, path = '/') => php(folder, path, code),
       cron: (path = '/') => cron(folder, path),

@@ -69,19 +69,28 @@ impl Adapter for Wordpress<'_> {
             headers: authorization.into_iter().collect(),
             prefix: self.prefix(),
         };
-        // The API lists all users for administrators, and only authors for all others.
-        let context = if is_administrator { "edit" } else { "view" };
-        let query = [("context", context), ("_fields", USER_FIELDS)];
+        // The API lists all users for administrators, and only authors for all others. This order is refused to all others:
+        // they would not see all comments.
+        let order = if is_administrator {
+            "registered_date"
+        } else {
+            "id"
+        };
+        let query = [("orderby", order), ("_fields", USER_FIELDS)];
         for user in site.list("users", &query).await? {
             add_user(collector, &user);
         }
-        let query = [("_fields", COMMENT_FIELDS)];
+        let query = [("orderby", "id"), ("_fields", COMMENT_FIELDS)];
         let mut commented = HashSet::new();
         for comment in site.list("comments", &query).await? {
             commented.extend(value_at(&comment, "/post").as_i64());
             site.add_comment(collector, &comment)?;
         }
-        let query = [("_fields", POST_FIELDS), ("_embed", "wp:featuredmedia")];
+        let query = [
+            ("orderby", "id"),
+            ("_fields", POST_FIELDS),
+            ("_embed", "wp:featuredmedia"),
+        ];
         for path in &args.types {
             for post in site.list(path, &query).await? {
                 site.add_target(collector, &post)?;
@@ -137,7 +146,7 @@ impl Site<'_> {
             segments.pop_if_empty().extend(path);
         }
         // What is new while the pages are read is on the last one.
-        let order = [("orderby", "id"), ("order", "asc"), ("per_page", "100")];
+        let order = [("order", "asc"), ("per_page", "100")];
         let query = query.iter().chain(&order);
         url.query_pairs_mut()
             .extend_pairs(query)
