@@ -24,8 +24,8 @@ pub use recount::RecountArgs;
 pub use rules::{ChangeArgs, PreviewArgs, PublishArgs, ReasonArgs, RulesArgs, RulesCommand};
 pub use store::{OptionalStoreArgs, StoreArgs};
 pub use sync::{
-    CsvArgs, DumpArgs, GithubArgs, SourceArgs, StackExchangeArgs, SyncArgs, SyncOptions,
-    WordpressArgs,
+    CsvArgs, FileOrSite, FileOrSiteArgs, GithubArgs, SourceArgs, StackExchangeArgs, SyncArgs,
+    SyncOptions, WordpressArgs,
 };
 pub use token::TokenArgs;
 

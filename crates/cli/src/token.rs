@@ -35,7 +35,9 @@ pub fn run(args: &TokenArgs) -> Result<ExitCode, Failure> {
         )));
     }
     let claims = claims(args, Timestamp::now())?;
-    Screen::print(&sign(claims, &secret))?;
+    let header = json!({"alg": "HS256", "typ": "JWT"});
+    let token = sign(&header, &Value::Object(claims), secret.as_bytes());
+    Screen::print(&token)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -74,11 +76,11 @@ fn claims(args: &TokenArgs, now: Timestamp) -> Result<Map<String, Value>, Failur
     Ok(claims)
 }
 
-fn sign(claims: Map<String, Value>, secret: &str) -> String {
-    let encode = |json: Value| URL_SAFE_NO_PAD.encode(json.to_string());
-    let header = json!({"alg": "HS256", "typ": "JWT"});
-    let signing_input = format!("{}.{}", encode(header), encode(Value::Object(claims)));
-    let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
+/// Returns a token that is signed with HS256, the algorithm of its header.
+pub fn sign(header: &Value, claims: &Value, secret: &[u8]) -> String {
+    let encode = |json: &Value| URL_SAFE_NO_PAD.encode(json.to_string());
+    let signing_input = format!("{}.{}", encode(header), encode(claims));
+    let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
     let signature = hmac::sign(&key, signing_input.as_bytes());
     format!("{signing_input}.{}", URL_SAFE_NO_PAD.encode(signature))
 }

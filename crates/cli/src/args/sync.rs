@@ -20,8 +20,12 @@ pub struct SyncArgs {
 pub enum SourceArgs {
     /// CSV or TSV of any database: the first row names the columns
     Csv(CsvArgs),
-    /// Dump of Discourse: of pg_dump in plain format, or dump.sql.gz of a backup
-    Discourse(DumpArgs),
+    /// Discourse: a dump of pg_dump in plain format, dump.sql.gz of a backup, or the address of the forum
+    #[command(after_help = DISCOURSE_EXAMPLES)]
+    Discourse(FileOrSiteArgs),
+    /// Ghost: the export of a site, or its address
+    #[command(after_help = GHOST_EXAMPLES)]
+    Ghost(FileOrSiteArgs),
     /// Dump of a site of Stack Exchange: Users.xml, Posts.xml, Comments.xml and Votes.xml
     Stackexchange(StackExchangeArgs),
     /// Repositories of GitHub, over its API
@@ -85,15 +89,24 @@ pub struct StackExchangeArgs {
     pub sync: SyncOptions,
 }
 
-/// Options of `sync discourse`.
+/// Options of `sync discourse` and `sync ghost`.
 #[derive(Debug, Args)]
-#[command(after_help = DISCOURSE_EXAMPLES)]
-pub struct DumpArgs {
-    /// File, also gzipped; - reads standard input
-    pub file: String,
+pub struct FileOrSiteArgs {
+    /// File, also gzipped; - reads standard input. An address that begins with https:// is read over its API
+    #[arg(value_name = "FILE|URL", value_parser = file_or_site)]
+    pub source: FileOrSite,
     /// Options of all sources.
     #[command(flatten)]
     pub sync: SyncOptions,
+}
+
+/// A file of a software, or its address.
+#[derive(Clone, Debug)]
+pub enum FileOrSite {
+    /// Name of the file.
+    File(String),
+    /// Address.
+    Site(Url),
 }
 
 /// Options of `sync csv`.
@@ -179,6 +192,13 @@ fn wordpress_url(text: &str) -> Result<Url, String> {
     }
 }
 
+fn file_or_site(text: &str) -> Result<FileOrSite, String> {
+    match text.starts_with("https://") || text.starts_with("http://") {
+        true => super::service_url(text).map(FileOrSite::Site),
+        false => Ok(FileOrSite::File(text.to_owned())),
+    }
+}
+
 fn repository(text: &str) -> Result<String, String> {
     let is_name = |name: &str| !["", ".", ".."].contains(&name) && !name.contains('/');
     let parts = text.split_once('/');
@@ -212,12 +232,21 @@ Exit codes:
 
 const DISCOURSE_EXAMPLES: &str = "\
 The types are topic, reply and like. --users mapping.json gives the address of the forum and the
-categories that count, too.
+categories that count, too. For the API, DISCOURSE_API_KEY is a key for all users, and
+DISCOURSE_API_USERNAME the name of an administrator. A run waits for the rate limits.
 
 Examples:
   activity-rank sync discourse dump.sql.gz --users mapping.json --dry-run
   activity-rank sync discourse dump.sql.gz --users mapping.json --heal
-  pg_dump --data-only discourse | activity-rank sync discourse - --map like=";
+  pg_dump --data-only discourse | activity-rank sync discourse - --map like=
+  DISCOURSE_API_KEY=… DISCOURSE_API_USERNAME=system activity-rank sync discourse https://forum.example.com";
+
+const GHOST_EXAMPLES: &str = "\
+The type is post. For the API, GHOST_ADMIN_API_KEY is the Admin API key of a custom integration.
+
+Examples:
+  activity-rank sync ghost export.json --dry-run
+  GHOST_ADMIN_API_KEY=… activity-rank sync ghost https://blog.example.com --heal";
 
 const STACK_EXCHANGE_EXAMPLES: &str = "\
 The types are question, answer, comment, favorite and bounty, which --map must name. Other votes

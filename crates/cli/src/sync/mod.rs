@@ -33,7 +33,9 @@ use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::args::{DumpArgs, ServiceArgs, SourceArgs, StackExchangeArgs, SyncArgs, SyncOptions};
+use crate::args::{
+    FileOrSite, FileOrSiteArgs, ServiceArgs, SourceArgs, StackExchangeArgs, SyncArgs, SyncOptions,
+};
 use crate::client::Client;
 use crate::count::count;
 use crate::failure::{DIFFERENT_SOURCE, Failure, LINES_REFUSED};
@@ -114,9 +116,17 @@ struct Session<'a> {
 pub async fn run(service: &ServiceArgs, args: &SyncArgs) -> Result<ExitCode, Failure> {
     match &args.source {
         SourceArgs::Csv(args) => read(service, &args.sync, sources::csv::Csv(args)).await,
-        SourceArgs::Discourse(DumpArgs { file, sync }) => {
-            read(service, sync, sources::discourse::Discourse(file)).await
-        }
+        SourceArgs::Discourse(FileOrSiteArgs { source, sync }) => match source {
+            FileOrSite::File(file) => {
+                read(service, sync, sources::discourse::Discourse(file)).await
+            }
+            FileOrSite::Site(url) => {
+                let retries = sync.retries;
+                let forum = sources::discourse_api::DiscourseApi { url, retries };
+                read(service, sync, forum).await
+            }
+        },
+        SourceArgs::Ghost(args) => read(service, &args.sync, sources::ghost::Ghost(args)).await,
         SourceArgs::Github(args) => {
             read(service, &args.sync, sources::github::Repositories(args)).await
         }

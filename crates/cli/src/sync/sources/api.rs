@@ -9,6 +9,7 @@ use reqwest::{Method, StatusCode, Url};
 use serde_json::Value;
 
 use crate::client::http_client;
+use crate::count::count;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::progress::Progress;
@@ -19,6 +20,9 @@ const REMAINING: &str = "x-ratelimit-remaining";
 const RESET: &str = "x-ratelimit-reset";
 /// The least wait for a rate limit that does not say when it ends.
 const LIMITED: Duration = Duration::from_secs(60);
+
+/// How often a list is read until nothing is removed meanwhile.
+const READS: usize = 5;
 
 /// Sends requests, repeats them after failures, and waits for rate limits.
 pub struct Api<'a> {
@@ -34,6 +38,15 @@ pub struct Api<'a> {
 pub struct Answer {
     pub headers: HeaderMap,
     pub body: Value,
+}
+
+/// A page of a list.
+pub struct Page {
+    pub items: Vec<Value>,
+    /// Number of items on all pages.
+    pub total: u64,
+    /// Number of pages.
+    pub pages: u64,
 }
 
 impl<'a> Api<'a> {
@@ -54,6 +67,42 @@ impl<'a> Api<'a> {
             http: http_client(url)?,
             retries,
         })
+    }
+
+    /// Reads all pages of a list, from the oldest item on. `request` gives the address and the headers of a page, by number from
+    /// 1. A removed item moves others to pages that have been read: then it reads all of them again.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if a page cannot be read, or items are removed during each of some reads.
+    pub async fn list(
+        &self,
+        name: &str,
+        request: impl Fn(u64) -> (Url, HeaderMap),
+        page_of: impl Fn(&Answer) -> Option<Page>,
+    ) -> Result<Vec<Value>, Failure> {
+        for _ in 0..READS {
+            let (mut items, mut number, mut total) = (Vec::new(), 1, 0);
+            loop {
+                let (url, headers) = request(number);
+                let answer = self.request(Method::GET, &url, &headers, None).await?;
+                let page = page_of(&answer);
+                let missing = || unexpected(&url, format!("no list of the API of {}", self.name));
+                let page = page.ok_or_else(missing)?;
+                if page.total < total {
+                    break;
+                }
+                items.extend(page.items);
+                let read = format!("{} of {name}", count(items.len() as u64, "item"));
+                self.progress.advance(0, read);
+                if number >= page.pages {
+                    return Ok(items);
+                }
+                (number, total) = (number + 1, page.total);
+            }
+        }
+        let what = format!("{name}: items were removed during each of {READS} reads");
+        Err(unexpected(&request(1).0, what))
     }
 
     /// Sends a request, repeats it after failures, and waits as long as the rate limit requires.

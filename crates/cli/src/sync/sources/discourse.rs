@@ -19,46 +19,50 @@ use crate::sync::instant::InstantFormat;
 
 const TABLES: [&str; 5] = ["categories", "post_actions", "posts", "topics", "users"];
 /// The type of a post that a member writes, and of the action `like`.
-const REGULAR: i64 = 1;
-const LIKE: i64 = 2;
+pub const REGULAR: i64 = 1;
+pub const LIKE: i64 = 2;
 
 /// A dump file.
 pub struct Discourse<'a>(pub &'a str);
 
 /// The tables, as far as activity needs them.
 #[derive(Default)]
-struct Tables {
-    restricted: HashSet<i64>,
-    topics: HashMap<i64, Topic>,
-    posts: HashMap<i64, Post>,
-    likes: Vec<Like>,
-    faults: Vec<(u64, String)>,
+pub struct Tables {
+    pub restricted: HashSet<i64>,
+    pub topics: HashMap<i64, Topic>,
+    pub posts: HashMap<i64, Post>,
+    pub likes: Vec<Like>,
+    pub faults: Vec<(u64, String)>,
 }
 
-struct Topic {
-    user: Option<i64>,
-    at: Instant,
-    title: Option<String>,
-    slug: String,
-    category: Option<i64>,
-    is_listed: bool,
-    line: u64,
+/// A topic.
+pub struct Topic {
+    pub user: Option<i64>,
+    pub at: Instant,
+    pub title: Option<String>,
+    pub slug: String,
+    pub category: Option<i64>,
+    pub is_listed: bool,
+    pub line: u64,
 }
 
-struct Post {
-    user: Option<i64>,
-    topic: i64,
-    number: i64,
-    at: Instant,
-    is_regular: bool,
-    line: u64,
+/// A post.
+pub struct Post {
+    pub user: Option<i64>,
+    pub topic: i64,
+    pub number: i64,
+    pub at: Instant,
+    pub is_regular: bool,
+    pub line: u64,
 }
 
-struct Like {
-    user: i64,
-    post: i64,
-    at: Instant,
-    line: u64,
+/// A like.
+pub struct Like {
+    pub user: i64,
+    pub post: i64,
+    /// When, if the source knows.
+    pub at: Option<Instant>,
+    pub line: u64,
 }
 
 impl Adapter for Discourse<'_> {
@@ -100,16 +104,28 @@ fn add_user(
 ) -> Result<(), String> {
     let id = row.integer("id").ok_or("users: has no id")?;
     let username = row.text("username").unwrap_or_default();
+    add_profile(collector, id, username, row.text("name"), site);
+    Ok(())
+}
+
+/// Adds the profile of a member.
+pub fn add_profile(
+    collector: &mut Collector<'_>,
+    id: i64,
+    username: String,
+    name: Option<String>,
+    site: Option<&str>,
+) {
     if id > 0 {
-        let name = row.text("name").filter(|name| !name.trim().is_empty());
+        let url = site.map(|site| format!("{site}/u/{username}"));
+        let name = name.filter(|name| !name.trim().is_empty());
         let profile = Profile {
-            name: name.or_else(|| Some(username.clone())),
+            name: name.or(Some(username)),
             avatar: None,
-            url: site.map(|site| format!("{site}/u/{username}")),
+            url,
         };
         collector.facts.profile(&id.to_string(), profile);
     }
-    Ok(())
 }
 
 impl Tables {
@@ -155,7 +171,7 @@ impl Tables {
                 self.likes.push(Like {
                     user,
                     post: integer("post_id")?,
-                    at: at()?,
+                    at: Some(at()?),
                     line: row.line,
                 });
             }
@@ -164,7 +180,8 @@ impl Tables {
         Ok(())
     }
 
-    fn collect(self, collector: &mut Collector<'_>, site: Option<&str>) {
+    /// Adds the facts of the tables. Links begin with the address of the forum.
+    pub fn collect(self, collector: &mut Collector<'_>, site: Option<&str>) {
         for (line, detail) in &self.faults {
             collector.facts.fault(*line, detail.clone());
         }
@@ -245,7 +262,7 @@ impl Tables {
                 kind: "like",
                 user: &like.user.to_string(),
                 target: &target,
-                at: Some(like.at),
+                at: like.at,
                 author: author.as_deref(),
                 is_private,
                 place: like.line,

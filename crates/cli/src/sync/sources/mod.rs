@@ -8,7 +8,9 @@
 pub mod api;
 pub mod csv;
 pub mod discourse;
+pub mod discourse_api;
 pub mod dump;
+pub mod ghost;
 pub mod github;
 pub mod stackexchange;
 pub mod wordpress;

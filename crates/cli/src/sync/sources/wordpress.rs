@@ -10,14 +10,13 @@ use activity_rank_core::calendar::Instant;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use quick_xml::escape::unescape;
+use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use reqwest::{Method, Url};
 use serde_json::Value;
 
-use super::api::{Api, text_at, unexpected, value_at};
+use super::api::{Answer, Api, Page, text_at, unexpected, value_at};
 use super::{Adapter, Collector};
 use crate::args::WordpressArgs;
-use crate::count::count;
 use crate::failure::Failure;
 use crate::key::secret_variable;
 use crate::progress::Progress;
@@ -25,8 +24,6 @@ use crate::sync::facts::{Profile, Row, Target};
 
 const TOTAL: &str = "x-wp-total";
 const PAGES: &str = "x-wp-totalpages";
-/// How often a list is read until nothing is removed meanwhile.
-const READS: usize = 5;
 /// The parameter of the API's address on a site without pretty permalinks.
 const ROUTE: &str = "rest_route";
 
@@ -154,39 +151,17 @@ impl Site<'_> {
         url
     }
 
-    /// Reads all pages of a list. A removed item moves others to pages that have been read: then it reads all of them again.
     async fn list(&self, path: &str, query: &[(&str, &str)]) -> Result<Vec<Value>, Failure> {
-        for _ in 0..READS {
-            let (mut items, mut page, mut total) = (Vec::new(), 1, 0);
-            loop {
-                let url = self.page_url(path, query, page);
-                let request = self.api.request(Method::GET, &url, &self.headers, None);
-                let answer = request.await?;
-                let number = |name: &str| -> Option<u64> {
-                    answer.headers.get(name)?.to_str().ok()?.parse().ok()
-                };
-                let (Some(now), Some(pages), Value::Array(found)) =
-                    (number(TOTAL), number(PAGES), answer.body)
-                else {
-                    return Err(unexpected(
-                        &url,
-                        "no list of the REST API of WordPress".to_owned(),
-                    ));
-                };
-                if now < total {
-                    break;
-                }
-                items.extend(found);
-                let read = format!("{} of {path}", count(items.len() as u64, "item"));
-                self.api.progress.advance(0, read);
-                if page >= pages {
-                    return Ok(items);
-                }
-                (page, total) = (page + 1, now);
-            }
-        }
-        let what = format!("{path}: items were removed during each of {READS} reads");
-        Err(unexpected(self.url, what))
+        let request = |page| (self.page_url(path, query, page), self.headers.clone());
+        let page_of = |answer: &Answer| {
+            let number = |name: &str| answer.headers.get(name)?.to_str().ok()?.parse().ok();
+            Some(Page {
+                items: answer.body.as_array()?.clone(),
+                total: number(TOTAL)?,
+                pages: number(PAGES)?,
+            })
+        };
+        self.api.list(path, request, page_of).await
     }
 
     fn add_post(&self, collector: &mut Collector<'_>, post: &Value) -> Result<(), Failure> {

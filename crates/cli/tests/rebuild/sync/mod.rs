@@ -1,6 +1,8 @@
 //! `sync`: history of other software, compared with the journal and mended.
 
+mod discourse_api;
 mod forum;
+mod ghost;
 mod github;
 mod members;
 mod wordpress;
