@@ -417,7 +417,7 @@ it('title of a deleted post is removed', async () => {
   assert.deepEqual(await targetOf(post), { id: `post-${post}`, author: user })
 })
 
-it('filter publishes the titles of posts with a password', async () => {
+it('filter publishes titles of posts with a password', async () => {
   const user = await newUser()
   const post = await newPost(user, "'post_password' => 'secret'")
   await site.php(`add_filter('activity_rank_public', '__return_true'); ActivityRank\\send();`)

@@ -24,7 +24,7 @@ pub use recount::RecountArgs;
 pub use rules::{ChangeArgs, PreviewArgs, PublishArgs, ReasonArgs, RulesArgs, RulesCommand};
 pub use store::{OptionalStoreArgs, StoreArgs};
 pub use sync::{
-    CsvArgs, FileOrSite, FileOrSiteArgs, GithubArgs, SourceArgs, StackExchangeArgs, SyncArgs,
+    CsvArgs, FileOrUrl, FileOrUrlArgs, GithubArgs, SourceArgs, StackExchangeArgs, SyncArgs,
     SyncOptions, WordpressArgs,
 };
 pub use token::TokenArgs;

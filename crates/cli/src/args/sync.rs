@@ -22,10 +22,10 @@ pub enum SourceArgs {
     Csv(CsvArgs),
     /// Discourse: a dump of pg_dump in plain format, dump.sql.gz of a backup, or the address of the forum
     #[command(after_help = DISCOURSE_EXAMPLES)]
-    Discourse(FileOrSiteArgs),
+    Discourse(FileOrUrlArgs),
     /// Ghost: the export of a site, or its address
     #[command(after_help = GHOST_EXAMPLES)]
-    Ghost(FileOrSiteArgs),
+    Ghost(FileOrUrlArgs),
     /// Dump of a site of Stack Exchange: Users.xml, Posts.xml, Comments.xml and Votes.xml
     Stackexchange(StackExchangeArgs),
     /// Repositories of GitHub, over its API
@@ -38,7 +38,7 @@ pub enum SourceArgs {
 #[derive(Debug, Args)]
 #[command(after_help = WORDPRESS_EXAMPLES)]
 pub struct WordpressArgs {
-    /// Address of the site, or of its REST API without pretty permalinks: 'https://example.com/?rest_route=/'
+    /// Address of the site; with plain permalinks, the address of the API, which ends with ?rest_route=/
     #[arg(value_name = "URL", value_parser = wordpress_url)]
     pub address: Url,
     /// Types of posts that count, by their names in the REST API
@@ -91,10 +91,10 @@ pub struct StackExchangeArgs {
 
 /// Options of `sync discourse` and `sync ghost`.
 #[derive(Debug, Args)]
-pub struct FileOrSiteArgs {
+pub struct FileOrUrlArgs {
     /// File, also gzipped; - reads standard input. An address that begins with https:// is read over its API
-    #[arg(value_name = "FILE|URL", value_parser = file_or_site)]
-    pub source: FileOrSite,
+    #[arg(value_name = "FILE|URL", value_parser = file_or_url)]
+    pub source: FileOrUrl,
     /// Options of all sources.
     #[command(flatten)]
     pub sync: SyncOptions,
@@ -102,11 +102,11 @@ pub struct FileOrSiteArgs {
 
 /// A file of a software, or its address.
 #[derive(Clone, Debug)]
-pub enum FileOrSite {
+pub enum FileOrUrl {
     /// Name of the file.
     File(String),
     /// Address.
-    Site(Url),
+    Url(Url),
 }
 
 /// Options of `sync csv`.
@@ -192,10 +192,10 @@ fn wordpress_url(text: &str) -> Result<Url, String> {
     }
 }
 
-fn file_or_site(text: &str) -> Result<FileOrSite, String> {
+fn file_or_url(text: &str) -> Result<FileOrUrl, String> {
     match text.starts_with("https://") || text.starts_with("http://") {
-        true => super::service_url(text).map(FileOrSite::Site),
-        false => Ok(FileOrSite::File(text.to_owned())),
+        true => super::service_url(text).map(FileOrUrl::Url),
+        false => Ok(FileOrUrl::File(text.to_owned())),
     }
 }
 
@@ -266,9 +266,9 @@ Examples:
   GITHUB_TOKEN=… activity-rank sync github octocat/hello-world --map star= --heal";
 
 const WORDPRESS_EXAMPLES: &str = "\
-The types are post and comment. WORDPRESS_USER and WORDPRESS_APPLICATION_PASSWORD are those of an
-administrator: without them the API hides what the public cannot read, and --compare and --heal
-need everything.
+The types are post and comment. WORDPRESS_USER is an administrator with an application password,
+WORDPRESS_APPLICATION_PASSWORD. Without them the API hides what the public cannot read, and
+--compare and --heal need everything.
 
 Examples:
   activity-rank sync wordpress https://example.com --dry-run

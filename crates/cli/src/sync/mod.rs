@@ -34,7 +34,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::args::{
-    FileOrSite, FileOrSiteArgs, ServiceArgs, SourceArgs, StackExchangeArgs, SyncArgs, SyncOptions,
+    FileOrUrl, FileOrUrlArgs, ServiceArgs, SourceArgs, StackExchangeArgs, SyncArgs, SyncOptions,
 };
 use crate::client::Client;
 use crate::count::count;
@@ -116,11 +116,9 @@ struct Session<'a> {
 pub async fn run(service: &ServiceArgs, args: &SyncArgs) -> Result<ExitCode, Failure> {
     match &args.source {
         SourceArgs::Csv(args) => read(service, &args.sync, sources::csv::Csv(args)).await,
-        SourceArgs::Discourse(FileOrSiteArgs { source, sync }) => match source {
-            FileOrSite::File(file) => {
-                read(service, sync, sources::discourse::Discourse(file)).await
-            }
-            FileOrSite::Site(url) => {
+        SourceArgs::Discourse(FileOrUrlArgs { source, sync }) => match source {
+            FileOrUrl::File(file) => read(service, sync, sources::discourse::Discourse(file)).await,
+            FileOrUrl::Url(url) => {
                 let retries = sync.retries;
                 let forum = sources::discourse_api::DiscourseApi { url, retries };
                 read(service, sync, forum).await

@@ -21,7 +21,7 @@ const RESET: &str = "x-ratelimit-reset";
 /// The least wait for a rate limit that does not say when it ends.
 const LIMITED: Duration = Duration::from_secs(60);
 
-/// How often a list is read until nothing is removed meanwhile.
+/// Maximum number of reads of a list that loses items meanwhile.
 const READS: usize = 5;
 
 /// Sends requests, repeats them after failures, and waits for rate limits.

@@ -31,7 +31,7 @@ pub struct DiscourseApi<'a> {
     pub retries: usize,
 }
 
-/// What is read of a forum.
+/// The content of a forum, as far as it is read.
 struct Forum<'a> {
     api: Api<'a>,
     url: &'a Url,

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::api::{Answer, Api, Page, text_at, value_at};
 use super::dump::{failure, open};
 use super::{Adapter, Collector};
-use crate::args::{FileOrSite, FileOrSiteArgs};
+use crate::args::{FileOrUrl, FileOrUrlArgs};
 use crate::failure::Failure;
 use crate::key::secret_variable;
 use crate::progress::Progress;
@@ -31,7 +31,7 @@ const VERSION: HeaderName = HeaderName::from_static("accept-version");
 const SITE: &str = "__GHOST_URL__";
 
 /// A site.
-pub struct Ghost<'a>(pub &'a FileOrSiteArgs);
+pub struct Ghost<'a>(pub &'a FileOrUrlArgs);
 
 /// An Admin API key.
 struct AdminKey {
@@ -45,10 +45,10 @@ impl Adapter for Ghost<'_> {
     const UNIT: &'static str = "post";
 
     async fn read(self, collector: &mut Collector<'_>, progress: &Progress) -> Result<(), Failure> {
-        let Self(FileOrSiteArgs { source, sync }) = self;
+        let Self(FileOrUrlArgs { source, sync }) = self;
         let posts = match source {
-            FileOrSite::File(file) => exported_posts(file, collector.mapping.site.as_deref())?,
-            FileOrSite::Site(url) => {
+            FileOrUrl::File(file) => exported_posts(file, collector.mapping.site.as_deref())?,
+            FileOrUrl::Url(url) => {
                 let api = Api::new("Ghost", url, sync.retries, progress)?;
                 read_posts(&api, url).await?
             }

@@ -1,6 +1,6 @@
 //! WordPress: the posts and comments of a site, over its REST API.
 //!
-//! The ids are those of the plugin in `recipes/wordpress`: users are numbers, targets `post-7` and `comment-3`, and
+//! The ids are the same as in the plugin `recipes/wordpress`: users are numbers, targets `post-7` and `comment-3`, and
 //! `site-2:post-7` on another site of a network. A published post is a `publish`, an approved comment of a member a `comment`
 //! on its post. Without an application password the API hides comments on private posts and on posts with a password.
 
@@ -36,7 +36,7 @@ const USER_FIELDS: &str = "id,name,url,avatar_urls";
 pub struct Wordpress<'a>(pub &'a WordpressArgs);
 
 /// The REST API of a site.
-struct Site<'a> {
+struct RestApi<'a> {
     api: Api<'a>,
     url: &'a Url,
     headers: HeaderMap,
@@ -60,7 +60,7 @@ impl Adapter for Wordpress<'_> {
         let authorization = authorization(args.sync.compare || args.sync.heal)?;
         let is_administrator = authorization.is_some();
         let authorization = authorization.map(|value| (AUTHORIZATION, value));
-        let site = Site {
+        let site = RestApi {
             api: Api::new("WordPress", &args.address, args.sync.retries, progress)?,
             url: &args.address,
             headers: authorization.into_iter().collect(),
@@ -130,7 +130,7 @@ fn authorization(is_required: bool) -> Result<Option<HeaderValue>, Failure> {
     Ok(Some(header))
 }
 
-impl Site<'_> {
+impl RestApi<'_> {
     fn page_url(&self, path: &str, query: &[(&str, &str)], page: u64) -> Url {
         let (mut url, page) = (self.url.clone(), page.to_string());
         let is_route = url.query_pairs().any(|(name, _)| name == ROUTE);
@@ -142,7 +142,7 @@ impl Site<'_> {
             let path = ["wp-json", "wp", "v2", path];
             segments.pop_if_empty().extend(path);
         }
-        // What is new while the pages are read is on the last one.
+        // An item that is added while the pages are read is on the last one.
         let order = [("order", "asc"), ("per_page", "100")];
         let query = query.iter().chain(&order);
         url.query_pairs_mut()
@@ -242,7 +242,7 @@ fn member(item: &Value) -> Option<String> {
     author.map(|author| author.to_string())
 }
 
-/// Returns the instant of a post or comment. What other plugins have written may have none.
+/// Returns the instant of a post or comment. Content of other plugins may have none.
 fn instant(item: &Value) -> Option<Instant> {
     Instant::parse(&format!("{}Z", value_at(item, "/date_gmt").as_str()?))
 }

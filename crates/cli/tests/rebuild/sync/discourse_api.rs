@@ -1,12 +1,13 @@
 //! `sync discourse` with an address, against a server that answers as Discourse does.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use test_support::{Value, json};
+use tokio::sync::Mutex;
 
 use super::forum::Forum;
 use super::{Source, assert_ends, boards, query, send_all, serve, start};
@@ -23,15 +24,15 @@ const UNLISTED: u64 = 902;
 const UNLISTED_POSTS: std::ops::RangeInclusive<u64> = 9021..=9045;
 
 /// A forum, and what it does to its next requests.
-struct Site {
+struct StandIn {
     forum: Forum,
     is_limited: bool,
     is_broken: bool,
 }
 
-type Shared = Arc<Mutex<Site>>;
+type Shared = Arc<Mutex<StandIn>>;
 
-fn post(id: u64, topic: u64, number: u64, user: i64, category: Option<u64>) -> Value {
+fn post(id: u64, topic: u64, number: u64, user: u64, category: Option<u64>) -> Value {
     let mut post = json!({"id": id, "user_id": user, "username": format!("user-{user}"), "name": "", "topic_id": topic,
         "post_number": number, "post_type": 1, "created_at": "2026-11-02T08:00:00.000Z", "deleted_at": null,
         "user_deleted": false, "actions_summary": []});
@@ -48,8 +49,7 @@ fn listed_posts(forum: &Forum) -> Vec<Value> {
     let shown = forum.posts.iter().filter(|(id, _)| forum.is_shown(**id));
     let posts = shown.map(|(id, found)| {
         let number = if found.is_first { 1 } else { id + 1 };
-        let author = i64::try_from(found.author).unwrap();
-        let mut post = post(*id, found.topic, number, author, Some(1));
+        let mut post = post(*id, found.topic, number, found.author, Some(1));
         post["created_at"] = json!(found.at.to_string());
         let likes = forum.likes.keys().filter(|(_, liked)| liked == id).count();
         post["actions_summary"] = json!([{"id": 2, "count": likes}, {"id": 3, "count": 1}]);
@@ -58,11 +58,9 @@ fn listed_posts(forum: &Forum) -> Vec<Value> {
     let mut posts: Vec<Value> = posts.collect();
     let mut deleted = post(9013, RESTRICTED, 3, 3, Some(2));
     deleted["user_deleted"] = json!(true);
-    posts.extend([
-        post(9011, RESTRICTED, 1, 3, Some(2)),
-        post(9012, RESTRICTED, 2, -1, Some(2)),
-        deleted,
-    ]);
+    let mut system = post(9012, RESTRICTED, 2, 3, Some(2));
+    system["user_id"] = json!(-1);
+    posts.extend([post(9011, RESTRICTED, 1, 3, Some(2)), system, deleted]);
     posts.reverse();
     posts
 }
@@ -71,7 +69,7 @@ async fn respond(State(site): State<Shared>, uri: Uri, headers: HeaderMap) -> Re
     assert_eq!(headers["api-key"], "discourse-key");
     assert_eq!(headers["api-username"], "system");
     let query = query(&uri);
-    let mut site = site.lock().unwrap();
+    let mut site = site.lock().await;
     let number = |name: &str| -> Option<u64> { query.get(name)?.parse().ok() };
     if std::mem::take(&mut site.is_limited) {
         let body = json!({"errors": ["Slow down."], "error_type": "rate_limit"});
@@ -137,7 +135,7 @@ async fn sync_reads_discourse_api() -> TestResult {
     for _ in 0..240 {
         forum.change(&mut random);
     }
-    let site = Shared::new(Mutex::new(Site {
+    let site = Shared::new(Mutex::new(StandIn {
         forum: forum.clone(),
         is_limited: true,
         is_broken: false,
@@ -174,15 +172,15 @@ async fn sync_reads_discourse_api() -> TestResult {
             send_all(&app, &deliveries).await;
         }
     }
-    site.lock().unwrap().forum = forum.clone();
+    site.lock().await.forum = forum.clone();
     // A part of the source heals nothing.
     let before = boards(&app).await;
-    site.lock().unwrap().is_broken = true;
+    site.lock().await.is_broken = true;
     let broken = sync(&app, &url, &["--heal"])?;
     assert_eq!(broken.code, Some(3), "{broken:?}");
     assert!(broken.stderr.contains("status 502"), "{broken:?}");
     assert_eq!(boards(&app).await, before);
-    site.lock().unwrap().is_broken = false;
+    site.lock().await.is_broken = false;
     assert_ends(&sync(&app, &url, &["--heal"])?, 0, "0 differ");
     assert_eq!(shown(boards(&app).await), expected(&forum));
     Ok(())

@@ -54,7 +54,7 @@ async fn respond(
         parts[0],
         "eyJhbGciOiJIUzI1NiIsImtpZCI6IjVmMSIsInR5cCI6IkpXVCJ9"
     );
-    let page: usize = query["page"].parse().unwrap();
+    let page: usize = query["page"].parse().unwrap_or(1);
     if page == 2 && is_broken.load(Ordering::Relaxed) {
         let error = json!({"errors": [{"message": "No permission"}]});
         return (StatusCode::FORBIDDEN, axum::Json(error)).into_response();

@@ -76,8 +76,8 @@ async fn serve(router: Router) -> io::Result<String> {
 /// Returns the parameters of a request to a stand-in.
 fn query(uri: &Uri) -> BTreeMap<String, String> {
     let url = reqwest::Url::parse(&format!("http://stand-in{uri}"));
-    let url = url.expect("is valid");
-    url.query_pairs().into_owned().collect()
+    let query = url.map(|url| url.query_pairs().into_owned().collect());
+    query.unwrap_or_default()
 }
 
 /// Returns the boards of all time: of members, authors and targets.

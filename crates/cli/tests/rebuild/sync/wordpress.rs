@@ -1,12 +1,13 @@
 //! `sync wordpress` against a server that answers as WordPress does.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use test_support::{Value, json};
+use tokio::sync::Mutex;
 
 use super::{assert_ends, boards, query, serve, start};
 use crate::TestResult;
@@ -18,7 +19,7 @@ const AT: &str = "2026-11-02T08:00:00";
 
 /// A site, and what it does to its next requests.
 #[derive(Default)]
-struct Site {
+struct StandIn {
     posts: Vec<Value>,
     comments: Vec<Value>,
     pages: Vec<Value>,
@@ -29,7 +30,7 @@ struct Site {
     broken: Option<usize>,
 }
 
-type Shared = Arc<Mutex<Site>>;
+type Shared = Arc<Mutex<StandIn>>;
 
 fn post(id: u64, author: u64) -> Value {
     json!({"id": id, "author": author, "date_gmt": AT, "title": {"rendered": "Q&#038;A"},
@@ -44,7 +45,7 @@ async fn respond(State(site): State<Shared>, uri: Uri, headers: HeaderMap) -> Re
     let query = query(&uri);
     let is_known = headers.get("authorization").map(|value| value.as_bytes())
         == Some(b"Basic YWRtaW46YSBwYXNzd29yZA==");
-    let mut site = site.lock().unwrap();
+    let mut site = site.lock().await;
     let refuse = |status, message| {
         let problem = json!({"code": "rest_forbidden", "message": message});
         (status, axum::Json(problem)).into_response()
@@ -52,7 +53,7 @@ async fn respond(State(site): State<Shared>, uri: Uri, headers: HeaderMap) -> Re
     if std::mem::take(&mut site.is_limited) {
         return (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "0")]).into_response();
     }
-    let page: usize = query["page"].parse().unwrap();
+    let page: usize = query["page"].parse().unwrap_or(1);
     let path = uri.path().strip_prefix("/blog/wp-json/wp/v2/");
     let list = match path.unwrap_or_default() {
         "users" if query["orderby"] != "id" && !is_known => {
@@ -104,7 +105,7 @@ async fn sync_reads_wordpress() -> TestResult {
         "link": "https://example.com/8", "content": {"protected": true}});
     let mut comments: Vec<Value> = (1..=250).map(|id| comment(id, 7, 2)).collect();
     comments.extend([comment(301, 8, 3), comment(302, 9, 3), comment(303, 7, 0)]);
-    let site = Shared::new(Mutex::new(Site {
+    let site = Shared::new(Mutex::new(StandIn {
         posts: vec![post(7, 1), protected],
         comments,
         pages: vec![post(9, 1), post(10, 1)],
@@ -151,11 +152,11 @@ async fn sync_reads_wordpress() -> TestResult {
         app.send(other).await;
     }
     // A part of the source heals nothing.
-    site.lock().unwrap().broken = Some(2);
+    site.lock().await.broken = Some(2);
     let broken = sync(&app, &url, &["--heal"])?;
     assert_eq!(broken.code, Some(3), "{broken:?}");
     assert!(broken.stderr.contains("status 500"), "{broken:?}");
-    site.lock().unwrap().broken = None;
+    site.lock().await.broken = None;
     assert_ends(&sync(&app, &url, &["--compare"])?, 4, "1 differ");
     assert_ends(&sync(&app, &url, &["--heal"])?, 0, "0 differ");
     let [members, ..] = boards(&app).await;
@@ -178,10 +179,10 @@ async fn sync_reads_wordpress() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn sync_reads_second_wordpress_site() -> TestResult {
     let app = start();
-    let site = Shared::new(Mutex::new(Site {
+    let site = Shared::new(Mutex::new(StandIn {
         posts: vec![post(7, 1)],
         comments: vec![comment(3, 7, 2)],
-        ..Site::default()
+        ..StandIn::default()
     }));
     let url = serve(axum::Router::new().fallback(respond).with_state(site)).await?;
     let second = ["--site", "2"];
