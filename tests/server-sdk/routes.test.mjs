@@ -89,6 +89,8 @@ const CALLS = [
   ['getRulesPreview', {}, { preview: null }],
   ['cancelRulesPreview', {}, { preview: null }],
   ['getContentBoard', { period: 'day' }, { entries: [{ score: 2, target: { id: 'posts/7' }, author: { id: '9' } }] }],
+  ['createVisitor', { body: {} }, 404],
+  ['listCounts', { targets: ['posts/7'] }, 404],
   ['getHotTargets', {}, { entries: [{ target: { id: 'posts/7' } }] }],
   ['watchContentBoard', { period: 'day' }, { entries: [{ score: 2, target: { id: 'posts/7' } }] }],
   ['getTargetStanding', { period: 'day', target: 'posts/7' }, { rank: 1, score: 2 }],

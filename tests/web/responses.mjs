@@ -394,6 +394,9 @@ function respond(url, isMember) {
 /** The origin of the deployment: pages show it, and the port of a test differs each time. */
 export const ORIGIN = 'https://rank.example'
 
+/** Returns the user of a token in a header. */
+const userOf = (authorization) => JSON.parse(Buffer.from(authorization.split('.')[1], 'base64url').toString()).sub
+
 /**
  * Makes a page receive these responses, at an instant, and the files of an app.
  * @param {any} page
@@ -408,10 +411,12 @@ export async function inventResponses(page, app, now) {
     if (!/^\/(v1\/|healthz$|metrics$)/.test(pathname) && pathname !== INTEGRITY) {
       return route.fulfill({ response: await route.fetch({ url: request.url().replace(ORIGIN, app.url) }) })
     }
+    const { authorization } = request.headers()
+    if (pathname === '/v1/token') return route.fulfill({ json: { user: userOf(authorization), groups: [] } })
     mock.timers.enable({ apis: ['Date'], now: new Date(now) })
     let body
     try {
-      body = respond(new URL(request.url()), Boolean(request.headers().authorization))
+      body = respond(new URL(request.url()), Boolean(authorization))
     } finally {
       mock.timers.reset()
     }

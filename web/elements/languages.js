@@ -1,20 +1,26 @@
 // Languages of the elements: their texts, and formats of dates and times from Intl.
 
-import { Texts, textsOf } from './texts.js'
+import { textsOf } from './texts.js'
 
 const HALF_DAY = 432e5 // ms; from a bound into the adjacent day, in spite of DST
 
 /** Returns the language of an element, see {@link textsOf}. */
-export const languageOf = (element, kind) => textsOf(element, kind, Language)
+export const languageOf = async (element, kind) => Object.assign(new Language(), await textsOf(element, kind))
 
-class Language extends Texts {
-  /** Returns the share of members at or above a rank, or no text for the lower half. */
+class Language {
+  /**
+   * Returns the share of members at or above a rank, or no text for the lower half.
+   * @this {any}
+   */
   top(rank, total) {
     const share = Math.ceil((100 * rank) / total)
     return rank && share <= 50 ? this.texts.top(this.number(share)) : ''
   }
 
-  /** Formats a time, with the date unless that is today. */
+  /**
+   * Formats a time, with the date unless that is today.
+   * @this {any}
+   */
   time(instant) {
     const isToday = new Date(instant).toDateString() === new Date().toDateString()
     const dateStyle = isToday ? undefined : 'medium'
@@ -36,7 +42,10 @@ class Language extends Texts {
     return this.days(from, to, timeZone, !isShort || new Date(from).getFullYear() !== new Date().getFullYear())
   }
 
-  /** Formats a duration in ms by its two largest units, `short` or `narrow`. */
+  /**
+   * Formats a duration in ms by its two largest units, `short` or `narrow`.
+   * @this {any}
+   */
   duration(ms, unitDisplay) {
     const minutes = Math.max(1, Math.ceil(ms / 6e4))
     const [day, hour] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24]
@@ -47,6 +56,7 @@ class Language extends Texts {
       .join(' ')
   }
 
+  /** @this {any} */
   #range(from, to, { timeZone, ...options }) {
     return new Intl.DateTimeFormat(this.tag, { ...options, timeZone: knownZone(timeZone) }).formatRange(from, to)
   }

@@ -263,6 +263,11 @@ def test_token_is_for_user_tokens(api: Any) -> None:
     assert status_of(api.get_token) == 403
 
 
+def test_deployment_has_no_visitors(api: Any) -> None:
+    assert status_of(lambda: api.create_visitor({})) == 404
+    assert status_of(lambda: api.list_counts(targets=["posts/7"])) == 404
+
+
 def test_accounts(api: Any, unique: str) -> None:
     account = unique + "-a"
     joined = api.put_account(account, {"of": unique})
