@@ -214,12 +214,13 @@ pub fn value_at<'a>(item: &'a Value, pointer: &str) -> &'a Value {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use reqwest::header::HeaderValue;
 
     use super::*;
 
-    fn headers(all: &[(&'static str, &'static str)]) -> HeaderMap {
+    /// Returns response headers.
+    pub fn headers(all: &[(&'static str, &'static str)]) -> HeaderMap {
         let all = all.iter();
         all.map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)))
             .collect()

@@ -603,13 +603,8 @@ fn add_discussion_comment(
 
 #[cfg(test)]
 mod tests {
+    use super::super::api::tests::headers;
     use super::*;
-
-    fn headers(all: &[(&'static str, &'static str)]) -> HeaderMap {
-        let all = all.iter();
-        all.map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)))
-            .collect()
-    }
 
     #[test]
     fn next_page_is_that_of_the_link() {

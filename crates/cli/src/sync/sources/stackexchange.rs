@@ -261,16 +261,22 @@ impl Dump<'_, '_> {
             .target(&format!("post:{id}"), target, place);
     }
 
+    /// Adds the post of a comment or a vote. Returns it with the member; `None` if the dump lacks one of them.
+    fn add_post_of(&mut self, row: &Attributes) -> Result<Option<(i64, i64)>, String> {
+        let post = row.integer("PostId").ok_or("has no PostId")?;
+        let user = row.member("UserId");
+        let user = user.filter(|_| self.posts.contains_key(&post));
+        if user.is_some() {
+            self.add_target(post, row.id);
+        }
+        Ok(user.map(|user| (post, user)))
+    }
+
     fn add_comment(&mut self, row: &Attributes) -> Result<(), String> {
         let id = row.integer("Id").ok_or("has no Id")?;
-        let post = row.integer("PostId").ok_or("has no PostId")?;
-        let Some(user) = row
-            .member("UserId")
-            .filter(|_| self.posts.contains_key(&post))
-        else {
+        let Some((post, user)) = self.add_post_of(row)? else {
             return Ok(());
         };
-        self.add_target(post, row.id);
         self.collector.activity(Row {
             kind: "comment",
             user: &user.to_string(),
@@ -289,14 +295,9 @@ impl Dump<'_, '_> {
             Some(BOUNTY) => "bounty",
             _ => return Ok(()),
         };
-        let post = row.integer("PostId").ok_or("has no PostId")?;
-        let Some(user) = row
-            .member("UserId")
-            .filter(|_| self.posts.contains_key(&post))
-        else {
+        let Some((post, user)) = self.add_post_of(row)? else {
             return Ok(());
         };
-        self.add_target(post, row.id);
         self.collector.activity(Row {
             kind,
             user: &user.to_string(),
