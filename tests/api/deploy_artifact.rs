@@ -235,10 +235,9 @@ async fn deployment_has_no_development_routes() {
     let client = Client::new(Api::new(worker.url()));
     let page = std::fs::read_to_string(root().join("web/docs.html")).expect("the page");
     assert_eq!(client.get("/docs").await.assert_status(200).text, page);
-    let paths = "/dev /development.js /development.json /dev/token /token /token.html /v1/token \
-        /test /__test /debug /demo /demo/ /demo/community.jsonl /dev.vars /.dev.vars \
-        /.dev/single/imported /.env /wrangler.toml /index.js /index.js.map /index.wasm \
-        /build/index.js /src/lib.rs /.git/HEAD";
+    let paths = "/dev /development.js /development.json /dev/token /token /token.html /test /__test \
+        /debug /demo /demo/ /demo/community.jsonl /dev.vars /.dev.vars /.dev/single/imported /.env \
+        /wrangler.toml /index.js /index.js.map /index.wasm /build/index.js /src/lib.rs /.git/HEAD";
     for path in paths.split(' ') {
         for method in [Method::GET, Method::POST] {
             client.send(method, path, "", &[]).await.assert_status(404);
