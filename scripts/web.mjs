@@ -89,6 +89,8 @@ export async function bundleElement(file) {
     target: 'es2022',
     sourcemap: 'external',
     write: false,
+    // Its path is right from both names of the element.
+    external: ['*/turnstile.js'],
     plugins: [elementTexts(file), elementStyles],
   })
   const text = (/** @type {string} */ end) => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? ''

@@ -9,7 +9,7 @@ import { common } from './style.js'
 import { textsOf } from './texts.js'
 import { warn } from './warnings.js'
 
-const ATTRIBUTES = /** @type {const} */ (['src', 'target', 'type', 'user', 'theme'])
+const ATTRIBUTES = /** @type {const} */ (['src', 'target', 'type', 'user', 'theme', 'turnstile'])
 /** The actions of each type. At most one of them stands. */
 const ACTIONS = { __proto__: null, helpful: ['helpful', 'unhelpful'] }
 const SVG = 'http://www.w3.org/2000/svg'
@@ -38,7 +38,7 @@ export class ActivityLike extends reflecting(ATTRIBUTES, common + like) {
   /** Sends every request; may be overridden. */
   static fetch = (url, options) => fetch(url, options)
 
-  /** Returns a promise of the token of a Turnstile widget, where the deployment demands one of new visitors. */
+  /** Returns a promise of a token of Turnstile for a new visitor, in place of the widget of the attribute `turnstile`. */
   static turnstile = null
 
   #token = null
@@ -126,7 +126,8 @@ export class ActivityLike extends reflecting(ATTRIBUTES, common + like) {
       return { user: this.user, token }
     }
     const { fetch, turnstile } = /** @type {typeof ActivityLike} */ (this.constructor)
-    return visitorOf(baseOf(this).href, fetch, isWanted, turnstile)
+    const widget = async () => (await import('../elements/turnstile.js')).default(this)
+    return visitorOf(baseOf(this).href, fetch, isWanted, turnstile ?? (this.turnstile && widget))
   }
 
   /** Draws the buttons in the language of the element. */
