@@ -7,7 +7,7 @@ use jiff::{Timestamp, ToSpan};
 use test_support::{Fault, Forwarder, SERVICE_KEY, Value, WorkerBuilder, json};
 
 use crate::app::{MiniflareApp, TestApp};
-use crate::bodies::{like, with};
+use crate::bodies::{like, undo, with};
 use crate::problem::Problem;
 
 /// Runs of cron that every preview of these tests ends within.
@@ -148,6 +148,36 @@ async fn preview_reports_moves_actions_and_limits() {
     assert_eq!(*result, expected);
     clear(&app).await;
     assert_eq!(read(&app).await["result"], expected);
+}
+
+/// Visitors are on no board of the report, and no limit of a rule names them.
+#[tokio::test]
+async fn preview_has_no_visitors() {
+    let app = MiniflareApp::with(|worker| {
+        let worker = configured(worker).journal().var("VISITORS", "like");
+        worker.var("VISITOR_KEY", "a secret of thirty-two bytes, ok?")
+    });
+    count(&app).await;
+    let preview = async || {
+        confirm(&app, json!({"like": {"points": 4, "received": 1}})).await;
+        let mut preview = run(&app).await;
+        assert_eq!(preview["state"], "done", "{preview}");
+        clear(&app).await;
+        for name in ["from", "until"] {
+            preview["result"][name].take();
+        }
+        preview["result"].take()
+    };
+    let expected = preview().await;
+    assert_eq!(expected["activities"], 4);
+    let visitor = format!("visitor:{}", "A".repeat(22));
+    for number in 0..3 {
+        app.outcome(like(&visitor, &format!("p{number}")), "counted")
+            .await;
+    }
+    app.outcome(undo(like(&visitor, "p1")), "undone").await;
+    app.minute().await;
+    assert_eq!(preview().await, expected);
 }
 
 /// Each request to the scratch keys is executed, but its response is lost: the next run repeats the slice.

@@ -8,6 +8,7 @@ use crate::keys::Keys;
 use activity_rank_core::activity::Activity;
 use activity_rank_core::calendar::{Calendar, Instant};
 use activity_rank_core::config::ADJUST;
+use activity_rank_core::id::is_visitor;
 
 /// An activity of a window.
 pub struct Item {
@@ -71,8 +72,9 @@ impl<'a> Walk<'a> {
 
     fn add_activity(&mut self, activity: &JournalActivity<'_>, number: u64, applied_at: i64) {
         let [from, until] = self.span;
-        let is_erased = activity.user.is_empty();
-        if !(from..until).contains(&activity.at) || is_erased || activity.action == ADJUST {
+        // An erased user, or a visitor: they are on no board.
+        let is_skipped = activity.user.is_empty() || is_visitor(activity.user);
+        if !(from..until).contains(&activity.at) || is_skipped || activity.action == ADJUST {
             return;
         }
         if !activity.refusal.is_empty() && !self.state.has_accounts(activity.user) {
