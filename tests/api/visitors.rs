@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use futures::future::join_all;
 use test_support::{Answer, Fault, Forwarder, Method, Value, WorkerBuilder, json, until};
 
-use crate::app::TestApp;
+use crate::app::{MiniflareApp, TestApp};
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::client::{Client, JSON};
-use crate::clock::noon;
+use crate::clock::{day, noon};
 use crate::problem::{field_error, problem};
 use crate::token::sign::{SECRET, claims, encoded, hmac, hs256};
 
@@ -46,12 +46,12 @@ struct Visitor {
 }
 
 impl Visitor {
-    async fn new(app: &TestApp, address: &str) -> Self {
+    async fn new(app: &Client, address: &str) -> Self {
         let response = request_visitor(app, address, json!({})).await;
         Self::of(app, response.assert_status(200))
     }
 
-    fn of(app: &TestApp, response: &Answer) -> Self {
+    fn of(app: &Client, response: &Answer) -> Self {
         let text = |name: &str| response.body[name].as_str().expect("text").to_owned();
         let token = text("token");
         Self {
@@ -67,7 +67,7 @@ impl Visitor {
     }
 }
 
-async fn register(app: &TestApp, target: &str) {
+async fn register(app: &Client, target: &str) {
     let (path, body) = (format!("/v1/targets/{target}"), json!({"author": "9"}));
     app.put(&path, &body).await.assert_status(200);
 }
@@ -456,6 +456,84 @@ async fn cheating_crowd_stays_within_limits() {
         numbers("post-7", expected)
     );
     assert_no_members(&app).await;
+}
+
+/// Members are in the numbers of the site, have achievements and cases, and reach levels. Visitors are none.
+#[tokio::test]
+async fn journal_counts_no_visitor_as_member() {
+    let achievements = json!({
+        "liker": {"name": "Liker", "count": "like", "steps": [1]},
+        "liked": {"name": "Liked", "received": true, "steps": [1]},
+        "faithful": {"name": "Faithful", "streak": "days", "steps": [1]},
+    });
+    let app = MiniflareApp::with(|worker| {
+        let worker = visitors(worker).var("SHARDS", "1").journal();
+        let worker = worker.var("VISITORS_PER_ADDRESS", "100");
+        let worker = worker.json("FAIR_PLAY", json!({}));
+        worker.json("ACHIEVEMENTS", achievements)
+    });
+    for target in ["post-7", "post-8"] {
+        register(&app, target).await;
+    }
+    app.count("42", "like", "post-7").await;
+    let mut ids = Vec::new();
+    for _ in 0..10 {
+        let visitor = Visitor::new(&app, "192.0.2.1").await;
+        for target in ["post-7", "post-8"] {
+            visitor.outcome("like", target, "counted").await;
+        }
+        let sent = undo(like(&visitor.id, "post-8"));
+        visitor.client.outcome(sent, "undone").await;
+        ids.push(visitor.id);
+    }
+    app.miniflare.minute().await;
+    app.miniflare.tick().await;
+
+    // Each entry of a visitor is on no board.
+    let journal = app.read("/v1/journal?limit=5000").await;
+    let entries = journal["entries"].as_array().expect("entries");
+    for id in &ids {
+        let of_visitor = entries.iter().filter(|entry| entry["user"] == **id);
+        let fields = |entry: &Value| {
+            let fields = ["did", "mark", "kinds", "groups", "applied"];
+            fields.map(|name| entry[name].as_str().expect("text").to_owned())
+        };
+        let found: Vec<[String; 5]> = of_visitor.map(fields).collect();
+        let entry = |did, target| [did, target, "", "", "0"].map(str::to_owned);
+        let expected = [
+            entry("count", "like:post-7"),
+            entry("count", "like:post-8"),
+            entry("undo", "like:post-8"),
+        ];
+        assert_eq!(found, expected);
+    }
+    // Their activity counts in the numbers of the site, without points.
+    let stats = app.read(&format!("/v1/stats?from={}", day(0))).await;
+    let today = json!({"date": day(0).to_string(), "active": 1, "new": 1, "activities": 11, "points": 2,
+        "actions": {"like": {"count": 11, "points": 2}}});
+    assert_eq!(stats["days"], json!([today]));
+    let achievements = app.read("/v1/achievements").await;
+    for achievement in achievements["achievements"].as_array().expect("a list") {
+        let earned = json!([{"value": 1, "members": 1}]);
+        assert_eq!(achievement["steps"], earned, "{achievement}");
+    }
+    let searched = app.send(Method::POST, "/v1/cases/search", "", &[]).await;
+    let none = json!({"complete": true, "opened": 0, "updated": 0});
+    searched.assert(200, none);
+    for (table, column, members) in [
+        ("gifts", "giver", json!(["42"])),
+        ("achievement_tallies", "member", json!(["42", "9"])),
+        ("achievements_earned", "member", json!(["42", "9"])),
+    ] {
+        let sql = format!("SELECT DISTINCT {column} AS id FROM {table} ORDER BY id");
+        let rows = app.miniflare.sql(&sql).await;
+        let ids = rows
+            .as_array()
+            .expect("rows")
+            .iter()
+            .map(|row| row["id"].clone());
+        assert_eq!(ids.collect::<Value>(), members, "{table}");
+    }
 }
 
 /// `member_cap` of the rule limits what a visitor gives in a day.

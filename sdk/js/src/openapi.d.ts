@@ -3126,6 +3126,11 @@ export interface components {
                 authorship?: string;
                 /** @description A target in the author's list. */
                 listed?: string;
+                /**
+                 * @description The change of the number of activities of the target.
+                 * @enum {unknown}
+                 */
+                counts?: "1" | "-1";
                 /** @description Of earlier versions: a former registration of the target. */
                 name?: string;
                 /** @description Of earlier versions: its author; empty if nothing. */

@@ -1357,13 +1357,13 @@ class JournalEntry(TypedDict):
     `adjust` and `refused` have `user` and the fields from `action` to `applied`, and of an account `account`; `refused`
     has `outcome`, `undo`, `gives` and `on`; `undo` has `counted` and `gave`, `adjust` and its `undo` have `actor`, and
     with boards of content `count` and `undo` have `received`; `receive` has `user`, `target`, `points`, `kinds`,
-    `date`, `skipped`, `action` and `changed`; `target` has `user`, `target`, `number`, `instant`, `authorship` and
-    `json`; `list` has `user`, `listed` and `instant`; `stub` has `target`, `name` and `stub`; `moderate-target` has
-    `target`, `verb`, `reason` and `actor`; `moderate` has `user`, `hidden`, `frozen`, `reason`, `changed` and `actor`;
-    `profile` has `user`, `json` and `hidden`, and `actor` if `hidden` is not empty; `erase` has `hash` and `actor`;
-    `event` has `event`, `json`, `definitions` and `recount`, and for a version of the rules `reason` and `actor`;
-    `recount` has `event`; `rules` has `rules`; `account` has `user`, `of`, `number` and `actor`; `accounts` has
-    `accounts`; `exclude` has `user`, `case`, `excluded`, `reason`, `actor` and `public`."""
+    `date`, `skipped`, `action` and `changed`, and of an action in `VISITORS` `counts`; `target` has `user`, `target`,
+    `number`, `instant`, `authorship` and `json`; `list` has `user`, `listed` and `instant`; `stub` has `target`, `name`
+    and `stub`; `moderate-target` has `target`, `verb`, `reason` and `actor`; `moderate` has `user`, `hidden`, `frozen`,
+    `reason`, `changed` and `actor`; `profile` has `user`, `json` and `hidden`, and `actor` if `hidden` is not empty;
+    `erase` has `hash` and `actor`; `event` has `event`, `json`, `definitions` and `recount`, and for a version of the
+    rules `reason` and `actor`; `recount` has `event`; `rules` has `rules`; `account` has `user`, `of`, `number` and
+    `actor`; `accounts` has `accounts`; `exclude` has `user`, `case`, `excluded`, `reason`, `actor` and `public`."""
 
     n: int
     """Position in the journal. Numbers may be skipped."""
@@ -1439,6 +1439,8 @@ class JournalEntry(TypedDict):
     """How many authors the registration has had."""
     listed: NotRequired[str]
     """A target in the author's list."""
+    counts: NotRequired[Literal["1", "-1"]]
+    """The change of the number of activities of the target."""
     name: NotRequired[str]
     """Of earlier versions: a former registration of the target."""
     stub: NotRequired[str]
