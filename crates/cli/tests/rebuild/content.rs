@@ -20,10 +20,24 @@ pub fn content(worker: WorkerBuilder, shards: u32) -> WorkerBuilder {
 }
 
 /// Readers without an account.
-const VISITORS: [&str; 2] = [
+pub const VISITORS: [&str; 2] = [
     "visitor:AAAAAAAAAAAAAAAAAAAAAA",
     "visitor:BBBBBBBBBBBBBBBBBBBBBB",
 ];
+
+/// Returns the paths of the numbers of targets and the records of visitors.
+pub fn paths_of_counts() -> Vec<String> {
+    let targets = "targets=post-7,post-8,%23a,bare,twice,theirs,unknown";
+    let mut paths = vec![format!("/v1/content/counts?{targets}")];
+    for visitor in VISITORS {
+        for action in ["like", "bookmark"] {
+            paths.push(format!(
+                "/v1/users/{visitor}/done?action={action}&{targets}"
+            ));
+        }
+    }
+    paths
+}
 
 fn start(shards: u32) -> JournalApp {
     JournalApp::start(|worker| content(worker, shards))
@@ -230,6 +244,7 @@ async fn read_content(app: &JournalApp) -> Vec<(String, Value)> {
     for target in ["post-7", "once", "twice", "theirs"] {
         paths.push(format!("/v1/targets/{target}"));
     }
+    paths.extend(paths_of_counts());
     let mut responses = Vec::new();
     for path in paths {
         let response = reader.api.get(&path).await;

@@ -9,7 +9,7 @@ use test_support::{Fault, Forwarder, Value, WorkerBuilder, json, until};
 use crate::TestResult;
 use crate::app::{like, noon};
 use crate::cli::{command_at, run};
-use crate::content::content;
+use crate::content::{VISITORS, content, paths_of_counts};
 use crate::journal_app::JournalApp;
 use crate::observed::{normalize_audit_log, without_order_of_ties};
 use crate::random::Random;
@@ -69,6 +69,10 @@ async fn read(app: &JournalApp) -> Vec<(String, Value)> {
         let response = app.api.get(path).await;
         responses.push((path.to_owned(), response.body));
     }
+    for path in paths_of_counts() {
+        let response = app.api.get(&path).await;
+        responses.push((path, response.assert_status(200).body.clone()));
+    }
     responses
 }
 
@@ -92,11 +96,13 @@ async fn file_is_rebuilt_over_other_shards() -> TestResult {
         responses::assert_same(&read(&other).await, &expected);
         let like = json!({"user": "ada", "action": "like", "target": "p0"});
         assert_eq!(other.send(like).await.body["outcome"], "duplicate");
-        let mut undo = json!({"user": "43", "action": "like", "target": "post-7"});
-        undo["undo"] = json!(true);
-        for app in [&app, &other] {
-            app.send(undo.clone()).await;
-            app.wait_for_receivers().await;
+        for user in ["43", VISITORS[0]] {
+            let undo = json!({"user": user, "action": "like", "target": "post-7", "undo": true});
+            for app in [&app, &other] {
+                let response = app.send(undo.clone()).await;
+                assert_eq!(response.body["outcome"], "undone");
+                app.wait_for_receivers().await;
+            }
         }
         responses::assert_same(&read(&other).await, &read(&app).await);
     }
