@@ -3,13 +3,17 @@
 use std::collections::BTreeSet;
 
 use futures::future::join_all;
-use test_support::{Answer, Fault, Forwarder, Method, Value, WorkerBuilder, json, until};
+use test_support::{
+    Answer, Fault, Forwarder, Gateway, Method, RedisOptions, RedisServer, Value, WorkerBuilder,
+    json, until,
+};
 
 use crate::app::{MiniflareApp, TestApp};
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::client::{Client, JSON};
 use crate::clock::{day, noon};
 use crate::problem::{field_error, problem};
+use crate::store::take_commands;
 use crate::token::sign::{SECRET, claims, encoded, hmac, hs256};
 
 const KEY: &str = "another secret of thirty-two bytes";
@@ -534,6 +538,46 @@ async fn journal_counts_no_visitor_as_member() {
             .map(|row| row["id"].clone());
         assert_eq!(ids.collect::<Value>(), members, "{table}");
     }
+}
+
+/// A like, a repetition and an undo. The number of likes changes after the response, with what others receive.
+#[tokio::test]
+async fn member_pays_no_command_for_visitors() {
+    let server = RedisServer::spawn(RedisOptions::default());
+    let gateway = Gateway::spawn(&server.url());
+    let mut redis = server.connection();
+    let mut costs = Vec::new();
+    for setting in ["false", "like,helpful"] {
+        let forwarder = Forwarder::to(&gateway.url());
+        let app = TestApp::with(|worker| {
+            let worker = visitors(worker).var("VISITORS", setting).var("SHARDS", "1");
+            worker.store(&forwarder.url())
+        });
+        register(&app, "post-7").await;
+        // Only what counts reaches the store: receivers follow after the response, at any time.
+        forwarder.fail(|request| {
+            let counts = String::from_utf8_lossy(&request.body).contains("like:");
+            let refused = Fault::Respond(200, "[{\"error\":\"ERR A test\"}]".to_owned());
+            (!counts).then_some(refused)
+        });
+        app.count("42", "like", "loads").await;
+        until("the end of all requests", async || {
+            (forwarder.under_way() == 0).then_some(())
+        })
+        .await;
+        take_commands(&mut redis);
+        let mut cost = Vec::new();
+        for (sent, outcome) in [
+            (like("42", "post-7"), "counted"),
+            (like("42", "post-7"), "duplicate"),
+            (undo(like("42", "post-7")), "undone"),
+        ] {
+            app.outcome(sent, outcome).await;
+            cost.push(take_commands(&mut redis));
+        }
+        costs.push(cost);
+    }
+    assert_eq!(costs[0], costs[1]);
 }
 
 /// `member_cap` of the rule limits what a visitor gives in a day.
