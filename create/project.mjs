@@ -47,7 +47,8 @@ export function writeProject(folder, { storeUrl, storeToken, origins, timeZone }
       .replace('ALLOWED_ORIGINS = ""', `ALLOWED_ORIGINS = "${originsOf(origins)}"`)
       .replace('TIMEZONE = "UTC"', `TIMEZONE = "${timeZone}"`),
   )
-  const secrets = { UPSTASH_REDIS_REST_TOKEN: storeToken, SERVICE_KEYS: newKey(), JWT_SECRET: newKey() }
+  const keys = { SERVICE_KEYS: newKey(), JWT_SECRET: newKey(), VISITOR_KEY: newKey() }
+  const secrets = { UPSTASH_REDIS_REST_TOKEN: storeToken, ...keys }
   writeFileSync(join(folder, '.secrets.json'), `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
 }
 

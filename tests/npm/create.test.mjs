@@ -140,10 +140,11 @@ describe('new project', () => {
 
     assert.equal(terminal.text.includes(TOKEN), false)
     const secrets = JSON.parse(readFileSync(join(project, '.secrets.json'), 'utf8'))
-    assert.deepEqual(Object.keys(secrets), ['UPSTASH_REDIS_REST_TOKEN', 'SERVICE_KEYS', 'JWT_SECRET'])
-    assert.equal(secrets.UPSTASH_REDIS_REST_TOKEN, TOKEN)
-    assert.match(`${secrets.SERVICE_KEYS} ${secrets.JWT_SECRET}`, /^[0-9a-f]{64} [0-9a-f]{64}$/)
-    assert.notEqual(secrets.SERVICE_KEYS, secrets.JWT_SECRET)
+    const { UPSTASH_REDIS_REST_TOKEN, ...keys } = secrets
+    assert.equal(UPSTASH_REDIS_REST_TOKEN, TOKEN)
+    assert.deepEqual(Object.keys(keys), ['SERVICE_KEYS', 'JWT_SECRET', 'VISITOR_KEY'])
+    for (const key of Object.values(keys)) assert.match(key, /^[0-9a-f]{64}$/)
+    assert.equal(new Set(Object.values(keys)).size, 3)
     assert.equal(statSync(join(project, '.secrets.json')).mode & 0o777, 0o600)
     const ignored = readFileSync(join(project, '.gitignore'), 'utf8').split('\n')
     assert.ok(ignored.includes('.secrets.json'), ignored.join())
@@ -203,7 +204,10 @@ describe('new project', () => {
     const names = [...text.matchAll(/env\.(\w+)/g)].map(([, name]) => name)
     const resources = 'LIVE SNAPSHOTS HELD DEAD ARCHIVE JOURNAL WRITE_LIMIT READ_LIMIT ASSETS'
     const variables = 'UPSTASH_REDIS_REST_URL ALLOWED_ORIGINS TIMEZONE CONTENT_PERIODS'
-    assert.equal(names.join(' '), `${resources} ${variables} UPSTASH_REDIS_REST_TOKEN SERVICE_KEYS JWT_SECRET`)
+    assert.equal(
+      names.join(' '),
+      `${resources} ${variables} UPSTASH_REDIS_REST_TOKEN SERVICE_KEYS JWT_SECRET VISITOR_KEY`,
+    )
     assert.equal(/warning/i.test(text), false, text)
     assert.equal(text.includes(TOKEN), false)
   })
@@ -254,11 +258,11 @@ if (args[0] === 'deploy') appendFileSync(${JSON.stringify(log)}, args.includes('
       return { uploaded: readFileSync(log, 'utf8'), text }
     }
     const secrets = JSON.parse(readFileSync(join(project, '.secrets.json'), 'utf8'))
-    const { JWT_SECRET } = secrets
+    const { JWT_SECRET, VISITOR_KEY } = secrets
     const first = await deployWith([])
     assert.deepEqual(JSON.parse(first.uploaded), secrets)
     const second = await deployWith(['UPSTASH_REDIS_REST_TOKEN', 'SERVICE_KEYS'])
-    assert.deepEqual(JSON.parse(second.uploaded), { JWT_SECRET })
+    assert.deepEqual(JSON.parse(second.uploaded), { JWT_SECRET, VISITOR_KEY })
     const kept =
       'The deployment keeps its secrets UPSTASH_REDIS_REST_TOKEN, SERVICE_KEYS. To change one: npx wrangler secret put NAME'
     assert.ok(second.text.startsWith(`${kept}\n`), second.text)

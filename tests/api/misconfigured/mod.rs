@@ -128,6 +128,32 @@ async fn missing_variable_nulls_healthz_configuration() {
 }
 
 #[tokio::test]
+async fn visitors_without_secret_are_reported() {
+    let secret = "must be a secret of at least 32 bytes";
+    let url = "must begin with https://, or http://localhost, and name no user";
+    let key = json!("a secret of thirty-two bytes, ok?");
+    let turnstile = json!("http://a.example/siteverify");
+    for (vars, name, detail) in [
+        (json!({}), "VISITOR_KEY", secret),
+        (json!({"VISITOR_KEY": "short"}), "VISITOR_KEY", secret),
+        (
+            json!({"VISITOR_KEY": key, "TURNSTILE_URL": turnstile}),
+            "TURNSTILE_URL",
+            url,
+        ),
+    ] {
+        let (_app, client) = start(|worker| {
+            let worker = worker.var("CONTENT_PERIODS", "all").var("VISITORS", "true");
+            let vars = vars.as_object().expect("a table").iter();
+            vars.fold(worker, |worker, (name, value)| {
+                worker.json(name, value.clone())
+            })
+        });
+        assert_misconfigured(&client, &REQUESTS, &format!("{name}: {detail}")).await;
+    }
+}
+
+#[tokio::test]
 async fn rejected_store_token_is_reported() {
     let (_app, client) = start(|worker| worker.var("UPSTASH_REDIS_REST_TOKEN", "wrong"));
     let detail = "UPSTASH_REDIS_REST_TOKEN: the store rejects this token";
