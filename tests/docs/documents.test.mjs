@@ -79,7 +79,7 @@ const DOCUMENTS = [
   [
     'docs/operations.md',
     {
-      requests: [...Array(5).fill('PUT workers/scripts/activity-rank/secrets'), 'POST queues', 'POST queues'],
+      requests: [...Array(7).fill('PUT workers/scripts/activity-rank/secrets'), 'POST queues', 'POST queues'],
     },
   ],
 ]
