@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::args::{AccountsArgs, AccountsCommand, ImportAccountsArgs, ServiceArgs};
 use crate::board::{RETRIES, User, print_body};
-use crate::client::Client;
+use crate::client::{Client, client};
 use crate::count::count;
 use crate::failure::{Failure, LINES_REFUSED};
 use crate::printable::printable;
@@ -36,7 +36,7 @@ struct Accounts {
 ///
 /// Returns [`Failure`] if the service gives no usable response, the file cannot be read or stdout fails.
 pub async fn run(service: &ServiceArgs, args: &AccountsArgs) -> Result<ExitCode, Failure> {
-    let client = Client::new(service)?;
+    let client = client(service)?;
     match &args.command {
         AccountsCommand::Show { user, json } => {
             let url = client.url(&["v1", "users", user, "account"]);

@@ -14,7 +14,7 @@ use serde_json::Number;
 use serde_json::value::RawValue;
 
 use crate::args::{BoardArgs, Period, ServiceArgs};
-use crate::client::Client;
+use crate::client::{Client, client};
 use crate::failure::Failure;
 use crate::printable::{printable, printable_json};
 use crate::request_error::RequestError;
@@ -119,7 +119,7 @@ pub async fn print<T: DeserializeOwned>(
     numbers: &[(&str, Option<u32>)],
     text: impl FnOnce(&T) -> String,
 ) -> Result<ExitCode, Failure> {
-    let client = Client::new(service)?;
+    let client = client(service)?;
     let mut url = client.url(&[&["v1"], path].concat());
     for (name, number) in numbers {
         if let Some(number) = number {

@@ -31,6 +31,29 @@ impl From<StoreError> for Failure {
     }
 }
 
+/// A failure of the library that has what the command line and a Worker have in common.
+impl From<activity_rank_sync::Failure> for Failure {
+    fn from(failure: activity_rank_sync::Failure) -> Self {
+        use activity_rank_sync::Failure as Common;
+        match failure {
+            Common::Usage(message) => Self::Usage(message),
+            Common::File { name, cause } => Self::File { name, cause },
+            Common::Service(error) => Self::Service(error),
+            Common::Program(error) => match error.downcast() {
+                Ok(failure) => *failure,
+                Err(error) => Self::Usage(error.to_string()),
+            },
+        }
+    }
+}
+
+/// A failure of what the command line gives the library.
+impl From<Failure> for activity_rank_sync::Failure {
+    fn from(failure: Failure) -> Self {
+        Self::Program(Box::new(failure))
+    }
+}
+
 /// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {

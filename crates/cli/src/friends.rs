@@ -7,7 +7,7 @@ use serde_json::Number;
 
 use crate::args::{FriendsArgs, ServiceArgs};
 use crate::board::{BoardPeriod, User, format_table, period_name, print_with_key};
-use crate::client::Client;
+use crate::client::client;
 use crate::count::count;
 use crate::failure::Failure;
 use crate::printable::printable;
@@ -35,7 +35,7 @@ struct Entry {
 ///
 /// Returns [`Failure`] if the service gives no usable response or stdout fails.
 pub async fn run(service: &ServiceArgs, args: &FriendsArgs) -> Result<ExitCode, Failure> {
-    let client = Client::new(service)?;
+    let client = client(service)?;
     let mut url = client.url(&["v1", "ranking", &period_name(args.period), "users"]);
     url.query_pairs_mut().append_pair("followed_by", &args.user);
     args.board.add_to(&mut url);

@@ -8,10 +8,10 @@ use reqwest::Method;
 
 use crate::args::{ImportArgs, ServiceArgs};
 use crate::failure::Failure;
-use crate::upload::item::ItemKind;
 use crate::upload::line::latest_time;
 use crate::upload::time_shift::TimeShift;
 use crate::upload::{self, Destination, upload};
+use activity_rank_sync::item::ItemKind;
 
 /// Route that accepts an array of activities and returns an outcome for each.
 pub const ACTIVITY: Destination = Destination {

@@ -58,18 +58,16 @@ pub mod export;
 pub mod rebuild;
 
 pub mod client;
-pub mod problem;
-pub mod request_error;
 pub mod retry;
 
-pub mod count;
 pub mod failure;
 pub mod key;
-pub mod printable;
 pub mod progress;
 pub mod screen;
 
 use std::process::ExitCode;
+
+use activity_rank_sync::{count, printable, problem, request_error};
 
 pub use args::Cli;
 

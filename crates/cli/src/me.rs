@@ -8,7 +8,7 @@ use serde_json::Number;
 
 use crate::args::{MeArgs, ServiceArgs};
 use crate::board::{User, format_table, print_with_key};
-use crate::client::Client;
+use crate::client::client;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::standing::Next;
@@ -58,7 +58,7 @@ struct Friends {
 ///
 /// Returns [`Failure`] if the service gives no usable response or stdout fails.
 pub async fn run(service: &ServiceArgs, args: &MeArgs) -> Result<ExitCode, Failure> {
-    let client = Client::new(service)?;
+    let client = client(service)?;
     let mut url = client.url(&["v1", "users", &args.user, "standings"]);
     if !args.groups.is_empty() {
         url.query_pairs_mut()

@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::args::{AdjustArgs, EraseArgs, ModerateArgs, ServiceArgs};
 use crate::board::{RETRIES, User, parse_body, print_body};
-use crate::client::Client;
+use crate::client::{Client, client};
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::request_error::RequestError;
@@ -36,7 +36,7 @@ struct Outcome {
 ///
 /// Returns [`Failure`] if the service gives no usable response or stdout fails.
 pub async fn moderate(service: &ServiceArgs, args: &ModerateArgs) -> Result<ExitCode, Failure> {
-    let client = Client::new(service)?;
+    let client = client(service)?;
     let url = client.url(&["v1", "users", &args.user, "moderation"]);
     let mut body = with_backoff(RETRIES, |_, _| (), || client.get_with_key(&url)).await?;
     if args.hide || args.show || args.freeze || args.unfreeze {
@@ -69,7 +69,7 @@ pub async fn moderate(service: &ServiceArgs, args: &ModerateArgs) -> Result<Exit
 ///
 /// Returns [`Failure`] if the service gives no usable response or stdout fails.
 pub async fn adjust(service: &ServiceArgs, args: &AdjustArgs) -> Result<ExitCode, Failure> {
-    let client = Client::new(service)?;
+    let client = client(service)?;
     let url = client.url(&["v1", "users", &args.user, "adjustments"]);
     let fields = [
         ("id", Some(json!(args.id))),
@@ -112,7 +112,7 @@ pub async fn erase(service: &ServiceArgs, args: &EraseArgs) -> Result<ExitCode, 
             printable(&args.user)
         )));
     }
-    let client = Client::new(service)?;
+    let client = client(service)?;
     let url = client.url(&["v1", "users", &args.user]);
     send(&client, Method::DELETE, &url, "").await?;
     Screen::print(&match args.json {

@@ -6,8 +6,8 @@ use reqwest::Method;
 
 use crate::args::{ProfilesArgs, ServiceArgs};
 use crate::failure::Failure;
-use crate::upload::item::ItemKind;
 use crate::upload::{self, Destination, upload};
+use activity_rank_sync::item::ItemKind;
 
 /// Route that accepts an array of profiles and returns each stored profile.
 pub const PROFILES: Destination = Destination {

@@ -74,3 +74,17 @@ impl Progress {
         self.bar.set_message(message);
     }
 }
+
+impl activity_rank_sync::Progress for Progress {
+    fn advance(&self, units: u64, message: String) {
+        self.advance(units, message);
+    }
+
+    fn retrying(&self, cause: &str, wait: Duration) {
+        self.retrying(cause, wait);
+    }
+
+    fn print(&self, line: &str) {
+        self.print(line);
+    }
+}

@@ -5,25 +5,10 @@
 
 use std::time::Duration;
 
-use backon::{ExponentialBuilder, Retryable};
+use activity_rank_sync::retry;
+pub use activity_rank_sync::retry::backoff;
 
 use crate::request_error::RequestError;
-
-const MIN_DELAY: Duration = Duration::from_millis(200);
-const MAX_DELAY: Duration = Duration::from_secs(10);
-
-/// Maximum `Retry-After`. With a longer one, the command fails and reports it.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
-
-/// Returns the delays before up to `retries` retries.
-#[must_use]
-pub fn backoff(retries: usize) -> ExponentialBuilder {
-    ExponentialBuilder::default()
-        .with_min_delay(MIN_DELAY)
-        .with_max_delay(MAX_DELAY)
-        .with_max_times(retries)
-        .with_jitter()
-}
 
 /// Runs `call` and retries transient errors up to `retries` times. Calls `on_retry` with the error
 /// and the delay before each retry.
@@ -40,18 +25,7 @@ where
     F: Future<Output = Result<T, RequestError>>,
     Call: FnMut() -> F,
 {
-    call.retry(backoff(retries))
-        .sleep(tokio::time::sleep)
-        .when(RequestError::is_transient)
-        .adjust(|error, delay| match (delay, error.retry_after()) {
-            (Some(delay), Some(requested)) if requested <= MAX_RETRY_AFTER => {
-                Some(delay.max(requested))
-            }
-            (_, Some(_)) => None,
-            (delay, None) => delay,
-        })
-        .notify(on_retry)
-        .await
+    retry::with_backoff(tokio::time::sleep, retries, on_retry, call).await
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::args::{ChangeArgs, RulesArgs, RulesCommand, ServiceArgs};
 use crate::board::{RETRIES, print_body};
-use crate::client::Client;
+use crate::client::client;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::rebuild::rules::read_table;
@@ -50,7 +50,7 @@ struct Change {
 ///
 /// Returns [`Failure`] if the service gives no usable response, the file cannot be read or stdout fails.
 pub async fn run(service: &ServiceArgs, args: &RulesArgs) -> Result<ExitCode, Failure> {
-    let client = Client::new(service)?;
+    let client = client(service)?;
     let mut url = client.url(&["v1", "rules"]);
     match &args.command {
         RulesCommand::Show { json } => {

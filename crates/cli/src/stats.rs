@@ -7,7 +7,7 @@ use serde_json::Number;
 
 use crate::args::{ServiceArgs, StatsArgs};
 use crate::board::{format_table, print_with_key};
-use crate::client::Client;
+use crate::client::client;
 use crate::failure::Failure;
 use crate::printable::printable;
 
@@ -53,7 +53,7 @@ struct Active {
 ///
 /// Returns [`Failure`] if the service gives no usable response or stdout fails.
 pub async fn run(service: &ServiceArgs, args: &StatsArgs) -> Result<ExitCode, Failure> {
-    let client = Client::new(service)?;
+    let client = client(service)?;
     let mut url = client.url(&["v1", "stats"]);
     for (name, day) in [("from", &args.from), ("to", &args.to)] {
         if let Some(day) = day {

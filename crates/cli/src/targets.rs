@@ -6,8 +6,8 @@ use reqwest::Method;
 
 use crate::args::{ServiceArgs, TargetsArgs};
 use crate::failure::Failure;
-use crate::upload::item::ItemKind;
 use crate::upload::{self, Destination, upload};
+use activity_rank_sync::item::ItemKind;
 
 /// Route that accepts an array of targets and returns each registered target.
 pub const TARGETS: Destination = Destination {

@@ -2,10 +2,8 @@
 
 use std::process::ExitCode;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use activity_rank_sync::token::sign;
 use jiff::Timestamp;
-use ring::hmac;
 use serde_json::{Map, Value, json};
 
 use crate::args::TokenArgs;
@@ -37,6 +35,7 @@ pub fn run(args: &TokenArgs) -> Result<ExitCode, Failure> {
     let claims = claims(args, Timestamp::now())?;
     let header = json!({"alg": "HS256", "typ": "JWT"});
     let token = sign(&header, &Value::Object(claims), secret.as_bytes());
+    let token = token.ok_or_else(|| Failure::Usage(format!("{SECRET_VARIABLE} is no key")))?;
     Screen::print(&token)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -74,13 +73,4 @@ fn claims(args: &TokenArgs, now: Timestamp) -> Result<Map<String, Value>, Failur
         claims.insert(name, value);
     }
     Ok(claims)
-}
-
-/// Returns a token that is signed with HS256, the algorithm of its header.
-pub fn sign(header: &Value, claims: &Value, secret: &[u8]) -> String {
-    let encode = |json: &Value| URL_SAFE_NO_PAD.encode(json.to_string());
-    let signing_input = format!("{}.{}", encode(header), encode(claims));
-    let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
-    let signature = hmac::sign(&key, signing_input.as_bytes());
-    format!("{signing_input}.{}", URL_SAFE_NO_PAD.encode(signature))
 }

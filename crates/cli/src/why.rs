@@ -7,7 +7,7 @@ use serde_json::Number;
 
 use crate::args::{ServiceArgs, WhyArgs};
 use crate::board::{Target, User, format_table, print_with_key};
-use crate::client::Client;
+use crate::client::client;
 use crate::failure::Failure;
 use crate::printable::printable;
 
@@ -52,7 +52,7 @@ struct Refusal {
 ///
 /// Returns [`Failure`] if the service gives no usable response or stdout fails.
 pub async fn run(service: &ServiceArgs, args: &WhyArgs) -> Result<ExitCode, Failure> {
-    let client = Client::new(service)?;
+    let client = client(service)?;
     let mut url = client.url(&["v1", "users", &args.user, "points"]);
     url.query_pairs_mut().append_pair("refused", "true");
     let limit = args.limit.map(|limit| limit.to_string());

@@ -6,7 +6,9 @@ use reqwest::header::{AGE, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use reqwest::{Method, StatusCode, Url};
 use serde::Deserialize;
 
-use crate::client::{Client, Response};
+use activity_rank_sync::platform::Response;
+
+use crate::client::Client;
 use crate::printable::printable;
 use crate::problem::Problem;
 use crate::request_error::RequestError;
@@ -190,9 +192,7 @@ async fn read_status(client: &Client) -> StatusResponse {
         Err(RequestError::Refused { problem, .. }) => {
             StatusResponse::Refused(StatusCode::from_u16(problem.status).ok())
         }
-        Err(RequestError::NoResponse { .. } | RequestError::UnexpectedResponse { .. }) => {
-            StatusResponse::Refused(None)
-        }
+        Err(_) => StatusResponse::Refused(None),
     }
 }
 

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use crate::args::{DoctorArgs, ServiceArgs};
-use crate::client::Client;
+use crate::client::client;
 use crate::count::count;
 use crate::failure::{Failure, UNHEALTHY};
 use crate::screen::Screen;
@@ -26,7 +26,7 @@ use facts::Facts;
 /// Returns [`Failure`] if the arguments are invalid or stdout fails. An unreachable service is a finding.
 pub async fn run(service: &ServiceArgs, args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let url = args.address.as_ref().unwrap_or(&service.url);
-    let client = Client::new(&ServiceArgs {
+    let client = client(&ServiceArgs {
         url: url.clone(),
         key: service.key.clone(),
     })?;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::output::Output;
 use crate::args::{ExportArgs, ServiceArgs};
 use crate::count::count;
+use crate::client::client;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::rebuild::journal::{Journal, RawPage};
@@ -74,7 +75,7 @@ pub async fn write(
     output: &mut Output,
     progress: &Progress,
 ) -> Result<(), Failure> {
-    let journal = Journal::new(service, args.retries)?;
+    let journal = Journal::new(client(service)?, args.retries);
     let mut next = Some(0);
     while let Some(after) = next {
         let notify = |error: &RequestError, wait| progress.retrying(&error.to_string(), wait);

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::output::Output;
 use crate::args::{ExportArgs, Format, ServiceArgs};
-use crate::client::Client;
+use crate::client::client;
 use crate::count::count;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -51,7 +51,7 @@ pub async fn write(
     output: &mut Output,
     progress: &Progress,
 ) -> Result<(), Failure> {
-    let (client, board) = (Client::new(service)?, PreviewedBoard::parse(name)?);
+    let (client, board) = (client(service)?, PreviewedBoard::parse(name)?);
     let format = args.format.unwrap_or_else(|| {
         let file = args.output.as_deref();
         Format::of(file.unwrap_or_default())

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::args::{RecountArgs, ServiceArgs};
 use crate::board::parse_body;
-use crate::client::Client;
+use crate::client::client;
 use crate::failure::Failure;
 use crate::retry::with_backoff;
 
@@ -49,7 +49,7 @@ impl EventRecount {
             })?,
             None => "{}".to_owned(),
         };
-        let client = Client::new(service)?;
+        let client = client(service)?;
         let url = client.url(&["v1", "events", event, "recount"]);
         let send = || client.send(Method::POST, &url, body.clone());
         let answer = with_backoff(args.replay.retries, |_, _| (), send).await?;

@@ -149,8 +149,8 @@ fn add(millis: i64, seconds: u64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rebuild::journal::{Change, tests::entry};
-    use crate::rebuild::retention::tests::default_retention;
+    use crate::rebuild::journal::Change;
+    use crate::rebuild::samples::{default_retention, entry};
     use serde_json::{Value, json};
 
     const NOW: i64 = 1_795_132_800_000;

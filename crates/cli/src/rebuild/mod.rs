@@ -24,14 +24,12 @@
 //! - [`compare`]: finds differences between both generations.
 //! - [`swap`]: lets the next generation count. [`accounts`]: restores lists of accounts.
 
-pub mod account;
 pub mod accounts;
 pub mod compare;
 pub mod event;
 pub mod expiry;
 pub mod file;
 pub mod import;
-pub mod journal;
 pub mod key;
 pub mod past;
 pub mod plan;
@@ -39,13 +37,15 @@ pub mod preview;
 pub mod purpose;
 pub mod recount;
 pub mod replay;
-pub mod retention;
 pub mod rules;
 pub mod run;
+#[cfg(test)]
+mod samples;
 pub mod session;
-pub mod settings;
 pub mod source;
 pub mod state;
 pub mod store;
 pub mod swap;
 pub mod verify;
+
+pub use activity_rank_sync::journal::{self, account, retention, settings};

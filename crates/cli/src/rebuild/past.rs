@@ -295,22 +295,20 @@ impl Receipted {
     }
 }
 
-impl AccountRecount {
-    /// Adds the decision about an item, if it is not that of its entry.
-    fn decide(&mut self, item: &Item, decided: &Decided) {
-        let was_refused = item.activity.refusal.is_some();
-        if decided.is_refused != was_refused {
-            self.changed.insert(item.original);
-        }
-        let is_as_written = match (was_refused, item.activity.verb) {
-            (true, _) => decided.source == 0,
-            (false, Verb::Undo) => decided.is_as_written,
-            (false, _) => decided.source != 0,
-        };
-        // An undo before its source has to be moved.
-        if !is_as_written || decided.source > item.original {
-            self.sources.insert(item.original, decided.source);
-        }
+/// Adds the decision about an item to a recount, if it is not that of its entry.
+fn decide(recount: &mut AccountRecount, item: &Item, decided: &Decided) {
+    let was_refused = item.activity.refusal.is_some();
+    if decided.is_refused != was_refused {
+        recount.changed.insert(item.original);
+    }
+    let is_as_written = match (was_refused, item.activity.verb) {
+        (true, _) => decided.source == 0,
+        (false, Verb::Undo) => decided.is_as_written,
+        (false, _) => decided.source != 0,
+    };
+    // An undo before its source has to be moved.
+    if !is_as_written || decided.source > item.original {
+        recount.sources.insert(item.original, decided.source);
     }
 }
 
@@ -479,7 +477,7 @@ impl Reader {
             let mut done = Done::default();
             for item in items {
                 let decided = self.decide_item(decision, &person, &mut done, &item);
-                receipts.recount.decide(&item, &decided);
+                decide(&mut receipts.recount, &item, &decided);
                 self.replace((&person, home), item, decided, &mut receipts);
             }
         }

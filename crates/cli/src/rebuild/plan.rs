@@ -1133,8 +1133,7 @@ impl NewUsers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rebuild::journal::tests::entry;
-    use crate::rebuild::retention::tests::default_retention;
+    use crate::rebuild::samples::{default_retention, entry};
     use serde_json::json;
 
     const NOW: i64 = 1_795_132_800_000;

@@ -18,6 +18,7 @@ use super::source::Source;
 use super::state::{OwnedShard, Phase, live_generation, read_state};
 use super::store::{Cursor, Store};
 use crate::args::{ReplayArgs, ServiceArgs, StoreArgs};
+use crate::client::client;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::progress::Progress;
@@ -58,7 +59,7 @@ impl Session {
         purpose: impl FnOnce(&Settings) -> Result<Purpose, Failure>,
     ) -> Result<Self, Failure> {
         let store = Store::new(&args.store, args.retries, Progress::new(None))?;
-        let journal = Journal::new(service, args.retries)?;
+        let journal = Journal::new(client(service)?, args.retries);
         let first = first_page(&store, &journal).await?;
         let settings = first.settings;
         let mut purpose = purpose(&settings)?;
@@ -124,7 +125,7 @@ impl Session {
         name: &str,
     ) -> Result<Self, Failure> {
         let store = Store::new(args, retries, Progress::new(None))?;
-        let journal = Journal::new(service, retries)?;
+        let journal = Journal::new(client(service)?, retries);
         let first = first_page(&store, &journal).await?;
         let settings = first.settings;
         let file = JournalFile::open(name, settings.clone(), first.prefix, first.retention)?;

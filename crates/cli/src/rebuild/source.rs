@@ -33,7 +33,7 @@ impl Source {
         notify: impl Fn(&RequestError, Duration),
     ) -> Result<Page, Failure> {
         match self {
-            Self::Service(journal) => journal.page(Some(shard), after, notify).await,
+            Self::Service(journal) => Ok(journal.page(Some(shard), after, notify).await?),
             Self::File(file) => file.page(shard, after),
         }
     }

@@ -10,8 +10,8 @@ use activity_rank_store::redis::transport::{
 };
 use activity_rank_store::redis::{Client, Command, Pipeline, Reply, StoreError};
 use activity_rank_store::scripts::{CALLS_LUA, Script};
+pub use activity_rank_sync::sha1_hex;
 use backon::Retryable;
-use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
@@ -111,14 +111,6 @@ pub fn script(text: &'static str) -> Script {
         sha,
         plain_sha: sha,
     }
-}
-
-/// Returns the SHA-1 of a text in lower-case hex.
-#[must_use]
-pub fn sha1_hex(text: &str) -> String {
-    let digest = digest(&SHA1_FOR_LEGACY_USE_ONLY, text.as_bytes());
-    let hex = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
-    hex.collect()
 }
 
 /// The position of a SCAN, HSCAN or ZSCAN.

@@ -41,7 +41,7 @@ use tokio::time::Instant as Clock;
 
 use crate::args::{PreviewArgs, ServiceArgs};
 use crate::board::parse_body;
-use crate::client::Client;
+use crate::client::client;
 use crate::count::count;
 use crate::failure::Failure;
 use crate::printable::printable_json;
@@ -113,7 +113,7 @@ pub async fn run(
     changes: &Value,
 ) -> Result<ExitCode, Failure> {
     let store = Store::new(&args.store, args.retries, Progress::new(None))?;
-    let journal = Journal::new(service, args.retries)?;
+    let journal = Journal::new(client(service)?, args.retries);
     let first = first_page(&store, &journal).await?;
     let sets = rule_sets(service, args.retries, &first.settings, changes).await?;
     let now = Timestamp::now().as_millisecond();
@@ -164,7 +164,7 @@ async fn rule_sets(
     settings: &Settings,
     changes: &Value,
 ) -> Result<RuleSets, Failure> {
-    let client = Client::new(service)?;
+    let client = client(service)?;
     let url = client.url(&["healthz"]);
     let get = || client.get_with_key(&url);
     let health: Health = parse_body(&url, &with_backoff(retries, |_, _| (), get).await?)?;

@@ -1,52 +1,67 @@
 //! Sends profiles, targets and activities through the pipeline of `import`.
 
+use std::cell::{Ref, RefCell};
 use std::io::{Seek, Write};
 use std::sync::Arc;
 
+use activity_rank_sync::item::{ItemCheck, ItemKind};
+use activity_rank_sync::session::{Sent, Upload};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::args::SyncOptions;
 use crate::client::Client;
 use crate::failure::Failure;
-use crate::problem::Problem;
+use crate::import::ACTIVITY;
+use crate::profiles::PROFILES;
+use crate::targets::TARGETS;
 use crate::upload::Destination;
-use crate::upload::item::ItemCheck;
-use crate::upload::line::{LineParser, Outcome};
+use crate::upload::line::LineParser;
 use crate::upload::pipeline::{self, Event};
 use crate::upload::progress::UploadProgress;
 use crate::upload::sender::BatchSender;
 use crate::upload::source::Source;
 use crate::upload::summary::Summary;
 
-/// The result of an item: its outcome, or why it was refused; `None` if it was not sent.
-pub type ItemResult = Option<Result<Outcome, Problem>>;
-
-/// Sends arrays.
-pub struct Sender<'a> {
-    /// HTTP client.
-    pub client: &'a Client,
+/// Sends through the pipeline of `import`.
+pub struct Uploader<'a> {
+    client: &'a Client,
     /// Concurrency, retries and limits.
-    pub options: &'a SyncOptions,
+    options: &'a SyncOptions,
+    /// The totals of activities.
+    summary: RefCell<Summary>,
 }
 
-impl Sender<'_> {
-    /// Sends items in order, adds their results to the summary and returns them in the same order.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure`] if the service gives no usable response. The summary then has what was sent before.
-    pub async fn send(
+impl<'a> Uploader<'a> {
+    /// Creates one that has sent nothing.
+    pub fn new(client: &'a Client, options: &'a SyncOptions) -> Self {
+        Self {
+            client,
+            options,
+            summary: RefCell::default(),
+        }
+    }
+
+    /// Returns the totals of the activities that were sent.
+    pub fn summary(&self) -> Ref<'_, Summary> {
+        self.summary.borrow()
+    }
+
+    async fn send_items(
         &self,
         destination: Destination,
         check: ItemCheck,
         items: &[Value],
-        summary: &mut Summary,
-    ) -> Result<Vec<ItemResult>, Failure> {
+    ) -> Result<Vec<Sent>, Failure> {
         let mut results = vec![None; items.len()];
         if items.is_empty() {
             return Ok(results);
         }
+        let is_activity = destination.kind == ItemKind::Activity;
+        let mut summary = match is_activity {
+            true => self.summary.take(),
+            false => Summary::default(),
+        };
         let source = source(items)?;
         let parser = LineParser {
             check,
@@ -69,11 +84,11 @@ impl Sender<'_> {
             match event {
                 Event::Done(report) => {
                     summary.add(&report);
-                    progress.advance(&report.lines, summary);
+                    progress.advance(&report.lines, &summary);
                     for line in report.lines {
                         let index = usize::try_from(line.index).unwrap_or(usize::MAX);
                         if let Some(result) = results.get_mut(index) {
-                            *result = Some(line.result);
+                            *result = Some(line.result.map(|outcome| outcome.reason));
                         }
                     }
                 }
@@ -87,7 +102,27 @@ impl Sender<'_> {
         }
         progress.finish();
         summary.seconds += start.elapsed().as_secs_f64();
+        if is_activity {
+            self.summary.replace(summary);
+        }
         sent.map(|()| results)
+    }
+}
+
+impl Upload for Uploader<'_> {
+    async fn send(
+        &self,
+        kind: ItemKind,
+        check: &ItemCheck,
+        items: &[Value],
+    ) -> Result<Vec<Sent>, activity_rank_sync::Failure> {
+        let destination = match kind {
+            ItemKind::Activity => ACTIVITY,
+            ItemKind::Profile => PROFILES,
+            ItemKind::Target => TARGETS,
+        };
+        let sent = self.send_items(destination, check.clone(), items);
+        Ok(sent.await?)
     }
 }
 

@@ -14,9 +14,9 @@ use serde_json::Value;
 use crate::export::activity_of;
 use crate::failure::Failure;
 use crate::problem::Problem;
-use crate::upload::item::{Item, ItemCheck};
 use crate::upload::source::{RawLine, Source};
 use crate::upload::time_shift::{TimeShift, instant};
+use activity_rank_sync::item::{Item, ItemCheck};
 
 /// Bytes of the brackets around a JSON array.
 pub const BRACKETS: usize = 2;

@@ -16,7 +16,7 @@
 //!
 //! - [`source`] opens the file and splits it into lines; [`csv`] turns rows of CSV into such lines, [`mod@array`]
 //!   elements of a JSON array.
-//! - [`mod@line`] parses a line and defines its result; [`item`] checks it as the service does; [`check`] checks all lines
+//! - [`mod@line`] parses a line and defines its result, [`ItemCheck`] checks it as the service does; [`check`] checks all lines
 //!   before the first is sent.
 //! - [`time_shift`] moves the times of a file so that the latest one is now.
 //! - [`partitions`] groups lines into batches, one open batch per partition.
@@ -29,7 +29,6 @@ pub mod array;
 pub mod check;
 pub mod csv;
 pub mod dry_run;
-pub mod item;
 pub mod line;
 pub mod partitions;
 pub mod pipeline;
@@ -44,16 +43,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use activity_rank_sync::item::{ItemCheck, ItemKind};
 use reqwest::Method;
 use tokio::time::Instant;
 
 use crate::args::{Format, FormatArgs, ServiceArgs, UploadArgs};
-use crate::client::Client;
+use crate::client::client;
 use crate::failure::{Failure, LINES_REFUSED};
 use crate::screen::Screen;
 
 use csv::Columns;
-use item::{ItemCheck, ItemKind};
 use line::LineParser;
 use pipeline::Event;
 use progress::UploadProgress;
@@ -111,7 +110,7 @@ pub async fn upload(
     args: &UploadArgs,
 ) -> Result<ExitCode, Failure> {
     let mut report = args.report.as_deref().map(Report::open).transpose()?;
-    let client = Client::new(service)?;
+    let client = client(service)?;
     let parser = LineParser {
         check: ItemCheck::new(destination.kind, &client).await,
         time_shift,

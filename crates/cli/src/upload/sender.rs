@@ -204,6 +204,7 @@ fn content_problem(error: &RequestError) -> Option<&Problem> {
         }
         RequestError::Refused { .. }
         | RequestError::NoResponse { .. }
-        | RequestError::UnexpectedResponse { .. } => None,
+        | RequestError::UnexpectedResponse { .. }
+        | RequestError::Paused => None,
     }
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::{Once, Rule, Rules};
 
-use super::board::{Active, Board, Record, Scope};
-use super::facts::{Fact, Facts, Key};
+use crate::board::{Active, Board, Record, Scope};
+use crate::facts::{Fact, Facts, Key};
 
 /// Refusals that a later activity of the same record need not share: facts decide these again.
 const NOT_LASTING: [&str; 5] = [
@@ -22,8 +22,11 @@ type ByPerson<'a, T> = BTreeMap<(&'a str, &'a str, &'a str), Vec<T>>;
 
 /// The input of a comparison.
 pub struct Basis<'a> {
+    /// What the source has.
     pub facts: &'a Facts,
+    /// What counts.
     pub board: &'a Board,
+    /// The rules of the service.
     pub rules: &'a Rules,
     /// The part of the boards that the source accounts for.
     pub scope: &'a Scope,
@@ -31,6 +34,8 @@ pub struct Basis<'a> {
     pub has_content: bool,
     /// The instant of the comparison.
     pub now: Instant,
+    /// When the source began to be read. It need not have what changed since then, nor lack it.
+    pub read_at: Instant,
 }
 
 /// The result of a comparison.
@@ -46,10 +51,13 @@ pub struct Comparison {
     pub awaiting_recount: u64,
     /// Activities that count once a day: they cannot be undone, and are not compared.
     pub daily: u64,
+    /// Differences of what changed while the source was read, by webhooks: a later run compares it.
+    pub changed: Vec<Difference>,
 }
 
-/// A difference.
+/// A difference: the activity, and the instant of the last change of its record, or the target and its authors.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the variants document the fields")]
 pub enum Difference {
     /// The source has it, and it does not count.
     Missing { key: Key, changed: Option<i64> },
@@ -128,15 +136,24 @@ impl Basis<'_> {
                 } else if key.user != who.0 && !self.board.is_recounted(&key.user) {
                     found.awaiting_recount += 1;
                 } else {
-                    found.differences.push(Difference::Excess {
+                    let excess = Difference::Excess {
                         key: key.clone(),
                         changed: record.changed,
                         is_gone: !known.contains(key.target.as_str()),
-                    });
+                    };
+                    self.add(&mut found, excess, record.applied_at);
                 }
             }
         }
         found
+    }
+
+    /// Adds a difference of what was changed last at an instant, by the clock of the journal.
+    fn add(&self, found: &mut Comparison, difference: Difference, applied_at: i64) {
+        match applied_at >= self.read_at.0 {
+            true => found.changed.push(difference),
+            false => found.differences.push(difference),
+        }
     }
 
     /// Compares the facts of one person, action and target with the records.
@@ -169,21 +186,26 @@ impl Basis<'_> {
                     found.awaiting_recount += 1;
                     return;
                 }
-                found.differences.push(Difference::Receiver {
+                let receiver = Difference::Receiver {
                     key: (*key).clone(),
                     stored: stored.user.clone(),
                     changed: record.changed,
-                });
+                };
+                self.add(found, receiver, record.applied_at);
             }
             None => {
                 let own = records.iter().find(own).or_else(|| records.first());
                 let record = own.map(|(_, record)| *record);
                 match self.refusal(person, key, fact, record) {
                     Some(reason) => found.refuse(&reason, key),
-                    None => found.differences.push(Difference::Missing {
-                        key: (*key).clone(),
-                        changed: record.map(|record| record.changed),
-                    }),
+                    None => {
+                        let missing = Difference::Missing {
+                            key: (*key).clone(),
+                            changed: record.map(|record| record.changed),
+                        };
+                        let applied_at = record.map_or(i64::MIN, |record| record.applied_at);
+                        self.add(found, missing, applied_at);
+                    }
                 }
             }
         }
@@ -203,11 +225,13 @@ impl Basis<'_> {
             let author = registered.map_or("", |registered| registered.author.as_str());
             if self.board.person(author) != self.board.person(expected) {
                 others.insert(target.as_str());
-                found.differences.push(Difference::Author {
+                let other = Difference::Author {
                     target: target.clone(),
                     found: Some(author.to_owned()).filter(|author| !author.is_empty()),
                     expected: expected.to_owned(),
-                });
+                };
+                let authored_at = registered.map_or(i64::MIN, |registered| registered.authored_at);
+                self.add(found, other, authored_at);
             }
         }
         others
@@ -313,6 +337,18 @@ impl Comparison {
         refused.push(key.clone());
     }
 
+    /// Takes the differences that an earlier comparison could not decide.
+    pub fn leave_changed(&mut self, earlier: &Self) {
+        let is_changed = |difference: &Difference| {
+            let mut changed = earlier.changed.iter();
+            changed.any(|other| difference.is_of(other))
+        };
+        let differences = std::mem::take(&mut self.differences);
+        let (changed, left) = differences.into_iter().partition(is_changed);
+        self.differences = left;
+        self.changed = changed;
+    }
+
     /// Takes the differences that rules have refused in this run.
     pub fn refuse_all(&mut self, refused: &BTreeMap<Key, String>) {
         let (known, left) =
@@ -334,6 +370,14 @@ impl Comparison {
 }
 
 impl Difference {
+    /// Returns whether both are about the same activity, or about the author of the same target.
+    fn is_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Author { target, .. }, Self::Author { target: other, .. }) => target == other,
+            (first, second) => first.key().is_some() && first.key() == second.key(),
+        }
+    }
+
     /// Returns the activity; `None` for an author.
     pub fn key(&self) -> Option<&Key> {
         match self {

@@ -8,22 +8,20 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use activity_rank_core::calendar::Instant;
-use reqwest::{Method, StatusCode};
+use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::Session;
-use super::board::Board;
-use super::compare::{Comparison, Difference};
-use super::facts::Key;
+use crate::board::Board;
+use crate::compare::{Comparison, Difference};
+use crate::facts::Key;
 use crate::failure::Failure;
-use crate::import::ACTIVITY;
+use crate::item::ItemKind;
 use crate::request_error::RequestError;
-use crate::retry::with_backoff;
-use crate::upload::summary::Summary;
+use crate::session::{Session, Upload};
 
 /// Receivers follow an undo within a second while the service runs, and otherwise by cron within a minute.
-const RECEIPTS: Duration = Duration::from_secs(75);
 const POLL: Duration = Duration::from_millis(500);
+const POLLS: u32 = 150;
 
 /// The changes of a run of `--heal`.
 #[derive(Debug, Default)]
@@ -40,7 +38,11 @@ pub struct Plan {
 
 impl Plan {
     /// Creates the plan that mends the differences.
-    pub fn new(comparison: &Comparison, session: &Session<'_>, board: &Board) -> Self {
+    pub fn new<U: Upload>(
+        comparison: &Comparison,
+        session: &Session<'_, U>,
+        board: &Board,
+    ) -> Self {
         let mut plan = Self::default();
         for difference in &comparison.differences {
             match difference {
@@ -101,7 +103,7 @@ impl Plan {
         }
     }
 
-    fn count(&mut self, session: &Session<'_>, key: &Key, changed: Option<i64>) {
+    fn count<U>(&mut self, session: &Session<'_, U>, key: &Key, changed: Option<i64>) {
         let fact = session.facts.activities.get(key);
         let at = fact.and_then(|fact| fact.at);
         let at = at.max(changed.map(Instant));
@@ -113,29 +115,27 @@ impl Plan {
     /// # Errors
     ///
     /// [`Failure`] if the service gives no usable response.
-    pub async fn run(
+    pub async fn run<U: Upload>(
         &self,
-        session: &Session<'_>,
+        session: &Session<'_, U>,
         board: &mut Board,
-        summary: &mut Summary,
     ) -> Result<BTreeMap<Key, String>, Failure> {
-        let check = session.check.clone();
-        let sender = session.sender();
-        sender.send(ACTIVITY, check, &self.undos, summary).await?;
+        let (kind, check) = (ItemKind::Activity, &session.check);
+        session.upload.send(kind, check, &self.undos).await?;
         if !self.deletions.is_empty() {
             self.wait_for_receipts(session, board).await?;
             self.delete(session).await?;
             session.update(board).await?;
         }
         session.send_profiles(Some(board)).await?;
-        let (refused, _) = session.send_all(&self.counts, Some(board), summary).await?;
+        let (refused, _) = session.send_all(&self.counts, Some(board)).await?;
         Ok(refused)
     }
 
     /// Waits until authors have lost what the undos take back: without its registration, a target has no author who does.
-    async fn wait_for_receipts(
+    async fn wait_for_receipts<U: Upload>(
         &self,
-        session: &Session<'_>,
+        session: &Session<'_, U>,
         board: &mut Board,
     ) -> Result<(), Failure> {
         let number = |board: &Board, receipt| board.taken_back.get(receipt).copied().unwrap_or(0);
@@ -143,26 +143,29 @@ impl Plan {
         let expected: Vec<_> = expected
             .map(|(receipt, undos)| (receipt, number(board, receipt) + undos))
             .collect();
-        let deadline = tokio::time::Instant::now() + RECEIPTS;
-        loop {
+        for _ in 0..POLLS {
             session.update(board).await?;
             let mut expected = expected.iter();
             let is_received =
                 expected.all(|(receipt, expected)| number(board, *receipt) >= *expected);
-            if is_received || tokio::time::Instant::now() >= deadline {
+            if is_received {
                 return Ok(());
             }
             let message = "waiting until authors have received".to_owned();
             session.progress.advance(0, message);
-            tokio::time::sleep(POLL).await;
+            session.client.sleep(POLL).await;
         }
+        Ok(())
     }
 
-    async fn delete(&self, session: &Session<'_>) -> Result<(), Failure> {
+    async fn delete<U>(&self, session: &Session<'_, U>) -> Result<(), Failure> {
         for target in &self.deletions {
             let url = session.client.url(&["v1", "targets", target]);
             let delete = || session.client.send(Method::DELETE, &url, String::new());
-            let deleted = with_backoff(session.options.retries, |_, _| (), delete).await;
+            let deleted = session
+                .client
+                .with_backoff(session.retries, |_, _| (), delete);
+            let deleted = deleted.await;
             match deleted {
                 Ok(_) => {}
                 Err(RequestError::Refused { problem, .. })

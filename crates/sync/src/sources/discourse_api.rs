@@ -6,17 +6,17 @@
 use std::collections::HashSet;
 
 use activity_rank_core::calendar::Instant;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, Url};
+use http::Method;
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
+use url::Url;
 
-use super::api::{Api, text_at, unexpected, value_at};
-use super::discourse::{LIKE, Like, Post, REGULAR, Tables, Topic, add_profile};
+use super::api::{Api, Connection, text_at, unexpected, value_at};
+use super::discourse::{ID_PREFIX, LIKE, Like, Post, REGULAR, TYPES, Tables, Topic, add_profile};
 use super::{Adapter, Collector};
 use crate::count::count;
 use crate::failure::Failure;
-use crate::key::secret_variable;
-use crate::progress::Progress;
+use crate::platform::Progress;
 
 /// Posts of one request.
 const POSTS: i64 = 50;
@@ -27,8 +27,12 @@ const LIKES: usize = 200;
 
 /// A forum.
 pub struct DiscourseApi<'a> {
-    pub url: &'a Url,
-    pub retries: usize,
+    /// Its address.
+    pub connection: &'a Connection,
+    /// `DISCOURSE_API_KEY`: a key for all users.
+    pub key: &'a str,
+    /// `DISCOURSE_API_USERNAME`: the name of an administrator.
+    pub username: &'a str,
 }
 
 /// The content of a forum, as far as it is read.
@@ -45,17 +49,25 @@ struct Forum<'a> {
 }
 
 impl Adapter for DiscourseApi<'_> {
-    const ID_PREFIX: &'static str = "discourse:";
-    const TYPES: &'static [(&'static str, &'static str)] =
-        &[("topic", "publish"), ("reply", "comment"), ("like", "like")];
+    const ID_PREFIX: &'static str = ID_PREFIX;
+    const TYPES: &'static [(&'static str, &'static str)] = TYPES;
     const UNIT: &'static str = "id";
 
-    async fn read(self, collector: &mut Collector<'_>, progress: &Progress) -> Result<(), Failure> {
-        let site = self.url.as_str().trim_end_matches('/').to_owned();
+    async fn read(
+        self,
+        collector: &mut Collector<'_>,
+        progress: &dyn Progress,
+    ) -> Result<(), Failure> {
+        let site = self
+            .connection
+            .url
+            .as_str()
+            .trim_end_matches('/')
+            .to_owned();
         let mut forum = Forum {
-            api: Api::new("Discourse", self.url, self.retries, progress)?,
-            url: self.url,
-            headers: headers()?,
+            api: Api::new("Discourse", self.connection, progress),
+            url: &self.connection.url,
+            headers: self.headers()?,
             site: collector.mapping.site.clone().unwrap_or(site),
             tables: Tables::default(),
             liked: Vec::new(),
@@ -75,18 +87,20 @@ impl Adapter for DiscourseApi<'_> {
     }
 }
 
-/// Returns the headers of a key, and of the user for whom it acts.
-fn headers() -> Result<HeaderMap, Failure> {
-    let header = |name: &'static str, value: String| -> Result<_, Failure> {
-        let invalid = |_| Failure::Usage(format!("{name} contains characters that are invalid"));
-        let mut value = HeaderValue::from_str(&value).map_err(invalid)?;
-        value.set_sensitive(true);
-        Ok((HeaderName::from_static(name), value))
-    };
-    let key = secret_variable("DISCOURSE_API_KEY", "a key of the API, for all users")?;
-    let user = secret_variable("DISCOURSE_API_USERNAME", "the name of an administrator")?;
-    let headers = [header("api-key", key)?, header("api-username", user)?];
-    Ok(headers.into_iter().collect())
+impl DiscourseApi<'_> {
+    /// Returns the headers of the key, and of the user for whom it acts.
+    fn headers(&self) -> Result<HeaderMap, Failure> {
+        let header = |name: &'static str, value: &str| -> Result<_, Failure> {
+            let invalid =
+                |_| Failure::Usage(format!("{name} contains characters that are invalid"));
+            let mut value = HeaderValue::from_str(value).map_err(invalid)?;
+            value.set_sensitive(true);
+            Ok((HeaderName::from_static(name), value))
+        };
+        let (key, username) = (self.key, self.username);
+        let headers = [header("api-key", key)?, header("api-username", username)?];
+        Ok(headers.into_iter().collect())
+    }
 }
 
 impl Forum<'_> {

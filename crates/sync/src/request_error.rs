@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-use reqwest::StatusCode;
+use http::StatusCode;
 
+use url::Url;
+
+use crate::platform::SendError;
+use crate::printable::printable;
 use crate::problem::Problem;
 
 /// The error of a request.
@@ -27,6 +31,9 @@ pub enum RequestError {
         /// Whether the request was sent without a key.
         keyless: bool,
     },
+    /// The platform's budget of requests or time is used up: a later run goes on.
+    #[error("the budget of requests is used up")]
+    Paused,
     /// A response that does not conform to the API.
     #[error("unexpected response from {url}: {what}")]
     UnexpectedResponse {
@@ -38,13 +45,25 @@ pub enum RequestError {
 }
 
 impl RequestError {
+    /// Creates the error of a request without a response.
+    #[must_use]
+    pub fn without_response(url: &Url, error: SendError) -> Self {
+        match error {
+            SendError::NoResponse(cause) => Self::NoResponse {
+                url: url.to_string(),
+                cause: printable(&cause),
+            },
+            SendError::Paused => Self::Paused,
+        }
+    }
+
     /// Returns whether a retry may succeed.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
             Self::NoResponse { .. } => true,
             Self::Refused { problem, .. } => problem.is_transient(),
-            Self::UnexpectedResponse { .. } => false,
+            Self::UnexpectedResponse { .. } | Self::Paused => false,
         }
     }
 
@@ -53,7 +72,7 @@ impl RequestError {
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Refused { retry_after, .. } => *retry_after,
-            Self::NoResponse { .. } | Self::UnexpectedResponse { .. } => None,
+            Self::NoResponse { .. } | Self::UnexpectedResponse { .. } | Self::Paused => None,
         }
     }
 }

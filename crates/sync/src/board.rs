@@ -9,11 +9,11 @@ use activity_rank_store::count::Verb;
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
-use crate::progress::Progress;
-use crate::rebuild::account::Exclusions;
-use crate::rebuild::journal::{Activity, Change, Entry, Journal, Registration};
-use crate::rebuild::store::sha1_hex;
+use crate::journal::account::Exclusions;
+use crate::journal::{Activity, Change, Entry, Journal, Registration};
+use crate::platform::Progress;
 use crate::request_error::RequestError;
+use crate::sha1_hex;
 
 /// The characters of a hash that exclusions name.
 const SHORT_HASH: usize = 12;
@@ -72,6 +72,8 @@ pub struct Record {
     pub changed: i64,
     /// Why the last activity did not count, and its instant.
     pub refusal: Option<(String, i64)>,
+    /// When the last entry was written, by the clock of the journal.
+    pub applied_at: i64,
 }
 
 /// An activity that counts.
@@ -99,12 +101,15 @@ pub struct Receiver {
 /// A registered target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registered {
+    /// Its number.
     pub number: String,
+    /// The number of its authorship; empty without an author.
     pub authorship: String,
     /// The author; empty for none.
     pub author: String,
-    /// When it was registered, and when it got its author, by the clock of the journal.
+    /// When it was registered, by the clock of the journal.
     pub registered_at: i64,
+    /// When it got its author.
     pub authored_at: i64,
     /// Title and links.
     pub fields: Map<String, Value>,
@@ -147,7 +152,7 @@ impl Board {
     pub async fn read(
         journal: &Journal,
         scope: &Scope,
-        progress: &Progress,
+        progress: &dyn Progress,
     ) -> Result<Self, Failure> {
         let mut board = Self::default();
         board.read_on(journal, scope, progress).await?;
@@ -165,7 +170,7 @@ impl Board {
         &mut self,
         journal: &Journal,
         scope: &Scope,
-        progress: &Progress,
+        progress: &dyn Progress,
     ) -> Result<(), Failure> {
         self.is_outdated = false;
         self.read_on(journal, scope, progress).await?;
@@ -180,7 +185,7 @@ impl Board {
         &mut self,
         journal: &Journal,
         scope: &Scope,
-        progress: &Progress,
+        progress: &dyn Progress,
     ) -> Result<(), Failure> {
         let notify = |error: &RequestError, wait| progress.retrying(&error.to_string(), wait);
         let mut next = Some(self.last);
@@ -349,7 +354,9 @@ impl Board {
                 active: None,
                 changed: i64::MIN,
                 refusal: None,
+                applied_at: event.applied_at,
             });
+            record.applied_at = record.applied_at.max(event.applied_at);
             let active = |receiver| Active {
                 at: event.at,
                 applied_at: event.applied_at,

@@ -9,18 +9,17 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use activity_rank_core::calendar::Instant;
+use activity_rank_sync::facts::{Profile, Row, Target};
+use activity_rank_sync::instant::InstantFormat;
+use activity_rank_sync::sources::{Adapter, Collector};
+use activity_rank_sync::{Failure, Progress};
 use jiff::tz::TimeZone;
 use quick_xml::events::Event;
 use quick_xml::{Reader, XmlVersion};
 
-use super::dump::{invalid, open};
-use super::{Adapter, Collector};
 use crate::count::count;
-use crate::failure::Failure;
 use crate::printable::printable;
-use crate::progress::Progress;
-use crate::sync::facts::{Profile, Row, Target};
-use crate::sync::instant::InstantFormat;
+use crate::sync::dump::{invalid, open};
 
 /// The files, in the order in which they are read: comments need the titles of posts.
 const FILES: [&str; 4] = ["Users.xml", "Posts.xml", "Comments.xml", "Votes.xml"];
@@ -81,7 +80,11 @@ impl Adapter for StackExchange<'_> {
     ];
     const UNIT: &'static str = "row";
 
-    async fn read(self, collector: &mut Collector<'_>, progress: &Progress) -> Result<(), Failure> {
+    async fn read(
+        self,
+        collector: &mut Collector<'_>,
+        progress: &dyn Progress,
+    ) -> Result<(), Failure> {
         let files = files(self.0)?;
         let mut dump = Dump {
             site: collector.mapping.site.clone(),
@@ -143,7 +146,7 @@ fn files(paths: &[String]) -> Result<Vec<(&'static str, PathBuf)>, Failure> {
 /// Calls `each` for every row of a file.
 fn read_rows(
     name: &str,
-    progress: &Progress,
+    progress: &dyn Progress,
     mut each: impl FnMut(&Attributes),
 ) -> Result<(), Failure> {
     let invalid = |what: String| invalid(name, what);

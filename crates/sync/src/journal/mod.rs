@@ -1,6 +1,11 @@
 //! The journal of a service: `GET /v1/journal`, decoded. The Worker's `src/journal` documents its
 //! fields.
 
+pub mod account;
+pub mod retention;
+pub mod rules;
+pub mod settings;
+
 use std::time::Duration;
 
 use activity_rank_core::calendar::{Date, Instant, Period};
@@ -13,16 +18,15 @@ use activity_rank_store::keys::Keys;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::account::AccountRecount;
-use super::retention::Retention;
-use super::rules::RecountRules;
-use super::settings::Settings;
-use crate::args::ServiceArgs;
+use account::AccountRecount;
+use retention::Retention;
+use rules::RecountRules;
+use settings::Settings;
+
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::request_error::RequestError;
-use crate::retry::with_backoff;
 
 /// Entries in one request.
 const PAGE: u32 = 2000;
@@ -65,14 +69,10 @@ pub struct RawPage {
 }
 
 impl Journal {
-    /// Creates a client for the service that the arguments name.
-    ///
-    /// # Errors
-    ///
-    /// As [`Client::new`].
-    pub fn new(service: &ServiceArgs, retries: usize) -> Result<Self, Failure> {
-        let client = Client::new(service)?;
-        Ok(Self { client, retries })
+    /// Creates a reader that repeats requests at most `retries` times.
+    #[must_use]
+    pub fn new(client: Client, retries: usize) -> Self {
+        Self { client, retries }
     }
 
     /// Returns the entries of one shard, or of all shards, after the entry number `after`, as the service sends them.
@@ -112,7 +112,7 @@ impl Journal {
                 .append_pair("shard", &shard.to_string());
         }
         let get = || self.client.get_with_key(&url);
-        let response = with_backoff(self.retries, notify, get).await?;
+        let response = self.client.with_backoff(self.retries, notify, get).await?;
         serde_json::from_slice(&response).map_err(|error| self.unexpected(error.to_string()))
     }
 
@@ -414,69 +414,70 @@ impl Entry {
 }
 
 /// An entry as JSON. The set of fields depends on `did`.
+#[allow(missing_docs, reason = "the journal documents the fields")]
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct JsonEntry {
-    pub(super) n: u64,
+pub struct JsonEntry {
+    pub n: u64,
     /// The number in the journal of the service, if a file has given it another one.
     #[serde(skip)]
-    pub(super) original: u64,
-    pub(super) shard: u32,
-    pub(super) id: String,
-    pub(super) did: String,
-    pub(super) now: String,
-    pub(super) user: String,
-    pub(super) action: String,
-    pub(super) once: String,
-    pub(super) points: String,
-    pub(super) cooldown: String,
-    pub(super) mark: String,
-    pub(super) at: String,
-    pub(super) dated: String,
-    pub(super) date: String,
-    pub(super) kinds: String,
-    pub(super) groups: String,
-    pub(super) skipped: String,
-    pub(super) reason: String,
-    pub(super) actor: String,
-    pub(super) applied: String,
-    pub(super) hidden: String,
-    pub(super) frozen: String,
-    pub(super) json: String,
-    pub(super) hash: String,
-    pub(super) received: Option<String>,
-    pub(super) counts: String,
-    pub(super) target: String,
-    pub(super) number: String,
-    pub(super) instant: String,
-    pub(super) authorship: String,
-    pub(super) listed: String,
-    pub(super) verb: String,
-    pub(super) event: String,
-    pub(super) definitions: String,
-    pub(super) recount: String,
-    pub(super) changed: String,
-    pub(super) counted: String,
-    pub(super) gave: String,
-    pub(super) rules: String,
-    pub(super) of: String,
-    pub(super) account: String,
-    pub(super) outcome: String,
-    pub(super) undo: String,
-    pub(super) gives: Option<String>,
-    pub(super) on: String,
-    pub(super) accounts: String,
-    pub(super) achievement: String,
-    pub(super) steps: String,
-    pub(super) values: String,
-    pub(super) pauses: String,
-    pub(super) case: String,
-    pub(super) excluded: String,
+    pub original: u64,
+    pub shard: u32,
+    pub id: String,
+    pub did: String,
+    pub now: String,
+    pub user: String,
+    pub action: String,
+    pub once: String,
+    pub points: String,
+    pub cooldown: String,
+    pub mark: String,
+    pub at: String,
+    pub dated: String,
+    pub date: String,
+    pub kinds: String,
+    pub groups: String,
+    pub skipped: String,
+    pub reason: String,
+    pub actor: String,
+    pub applied: String,
+    pub hidden: String,
+    pub frozen: String,
+    pub json: String,
+    pub hash: String,
+    pub received: Option<String>,
+    pub counts: String,
+    pub target: String,
+    pub number: String,
+    pub instant: String,
+    pub authorship: String,
+    pub listed: String,
+    pub verb: String,
+    pub event: String,
+    pub definitions: String,
+    pub recount: String,
+    pub changed: String,
+    pub counted: String,
+    pub gave: String,
+    pub rules: String,
+    pub of: String,
+    pub account: String,
+    pub outcome: String,
+    pub undo: String,
+    pub gives: Option<String>,
+    pub on: String,
+    pub accounts: String,
+    pub achievement: String,
+    pub steps: String,
+    pub values: String,
+    pub pauses: String,
+    pub case: String,
+    pub excluded: String,
 }
 
 impl JsonEntry {
     /// Decodes the entry of a deployment with `shards` shards.
-    pub(super) fn decode(self, shards: u32) -> Result<Entry, String> {
+    pub fn decode(self, shards: u32) -> Result<Entry, String> {
         let (number, shard) = (self.n, self.shard);
         let decode = || {
             let entry = Entry {
@@ -718,12 +719,12 @@ fn invalid_field(field: &str, text: &str) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use serde_json::{Value, json};
 
     /// Returns a like by user 42 with these fields replaced.
-    pub(in crate::rebuild) fn entry(number: u64, fields: Value) -> Result<Entry, String> {
+    fn entry(number: u64, fields: Value) -> Result<Entry, String> {
         let mut entry = json!({"n": number, "shard": 0, "id": "1-0", "did": "count",
             "now": "1795132800000", "user": "42", "action": "like", "once": "s", "points": "2",
             "cooldown": "0", "mark": "like:post-7", "at": "1795132800000", "dated": "0",

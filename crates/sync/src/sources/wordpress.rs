@@ -9,18 +9,16 @@ use std::collections::HashSet;
 use activity_rank_core::calendar::Instant;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use quick_xml::escape::unescape;
-use reqwest::Url;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::Value;
+use url::Url;
 
-use super::api::{Answer, Api, Page, text_at, unexpected, value_at};
+use super::api::{Answer, Api, Connection, Page, text_at, unexpected, value_at};
 use super::{Adapter, Collector};
-use crate::args::WordpressArgs;
+use crate::facts::{Profile, Row, Target};
 use crate::failure::Failure;
-use crate::key::secret_variable;
-use crate::progress::Progress;
-use crate::sync::facts::{Profile, Row, Target};
+use crate::platform::Progress;
 
 const TOTAL: &str = "x-wp-total";
 const PAGES: &str = "x-wp-totalpages";
@@ -33,7 +31,25 @@ const COMMENT_FIELDS: &str = "id,post,author,date_gmt";
 const USER_FIELDS: &str = "id,name,url,avatar_urls";
 
 /// A site.
-pub struct Wordpress<'a>(pub &'a WordpressArgs);
+pub struct Wordpress<'a> {
+    /// Its address.
+    pub connection: &'a Connection,
+    /// Without them, the API hides comments on private posts.
+    pub credentials: Option<&'a Credentials>,
+    /// The types of posts that count, by their names in the API.
+    pub types: &'a [String],
+    /// Its number in a network, from 1.
+    pub site: u64,
+}
+
+/// An application password of an administrator.
+#[derive(Debug)]
+pub struct Credentials {
+    /// `WORDPRESS_USER`: the name of the administrator.
+    pub user: String,
+    /// `WORDPRESS_APPLICATION_PASSWORD`.
+    pub password: String,
+}
 
 /// The REST API of a site.
 struct RestApi<'a> {
@@ -55,14 +71,17 @@ impl Adapter for Wordpress<'_> {
         vec![format!("{prefix}post-"), format!("{prefix}comment-")]
     }
 
-    async fn read(self, collector: &mut Collector<'_>, progress: &Progress) -> Result<(), Failure> {
-        let Self(args) = self;
-        let authorization = authorization(args.sync.compare || args.sync.heal)?;
+    async fn read(
+        self,
+        collector: &mut Collector<'_>,
+        progress: &dyn Progress,
+    ) -> Result<(), Failure> {
+        let authorization = self.credentials.map(Credentials::header).transpose()?;
         let is_administrator = authorization.is_some();
         let authorization = authorization.map(|value| (AUTHORIZATION, value));
         let site = RestApi {
-            api: Api::new("WordPress", &args.address, args.sync.retries, progress)?,
-            url: &args.address,
+            api: Api::new("WordPress", self.connection, progress),
+            url: &self.connection.url,
             headers: authorization.into_iter().collect(),
             prefix: self.prefix(),
         };
@@ -88,13 +107,13 @@ impl Adapter for Wordpress<'_> {
             ("_fields", POST_FIELDS),
             ("_embed", "wp:featuredmedia"),
         ];
-        for path in &args.types {
+        for path in self.types {
             for post in site.list(path, &query).await? {
                 site.add_target(collector, &post)?;
                 site.add_post(collector, &post)?;
             }
         }
-        if !args.types.iter().any(|path| path == "pages") {
+        if !self.types.iter().any(|path| path == "pages") {
             for page in site.list("pages", &query).await? {
                 if commented.contains(&id(&page, site.url)?) {
                     site.add_target(collector, &page)?;
@@ -107,27 +126,21 @@ impl Adapter for Wordpress<'_> {
 
 impl Wordpress<'_> {
     fn prefix(&self) -> String {
-        match self.0.site {
+        match self.site {
             1 => String::new(),
             site => format!("site-{site}:"),
         }
     }
 }
 
-/// Returns the header of an application password. Only a run that compares nothing may be without one.
-fn authorization(is_required: bool) -> Result<Option<HeaderValue>, Failure> {
-    let user = secret_variable("WORDPRESS_USER", "the name of an administrator");
-    let secret = "an application password of the administrator";
-    let password = secret_variable("WORDPRESS_APPLICATION_PASSWORD", secret);
-    let (user, password) = match (user, password) {
-        (Err(_), Err(_)) if !is_required => return Ok(None),
-        (user, password) => (user?, password?),
-    };
-    let credentials = STANDARD.encode(format!("{user}:{password}"));
-    let header = HeaderValue::from_str(&format!("Basic {credentials}"));
-    let mut header = header.map_err(|error| Failure::Usage(error.to_string()))?;
-    header.set_sensitive(true);
-    Ok(Some(header))
+impl Credentials {
+    fn header(&self) -> Result<HeaderValue, Failure> {
+        let credentials = STANDARD.encode(format!("{}:{}", self.user, self.password));
+        let header = HeaderValue::from_str(&format!("Basic {credentials}"));
+        let mut header = header.map_err(|error| Failure::Usage(error.to_string()))?;
+        header.set_sensitive(true);
+        Ok(header)
+    }
 }
 
 impl RestApi<'_> {

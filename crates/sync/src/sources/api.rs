@@ -1,20 +1,20 @@
 //! Requests to the API of a source.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use activity_rank_store::redis::transport::root_cause;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use http::{Method, StatusCode};
 use jiff::Timestamp;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
-use reqwest::{Method, StatusCode, Url};
 use serde_json::Value;
+use url::Url;
 
-use crate::client::http_client;
 use crate::count::count;
 use crate::failure::Failure;
+use crate::platform::{Platform, Progress, Request, Response};
 use crate::printable::printable;
-use crate::progress::Progress;
 use crate::request_error::RequestError;
-use crate::retry::with_backoff;
+use crate::retry::{waits, with_backoff};
 
 const REMAINING: &str = "x-ratelimit-remaining";
 const RESET: &str = "x-ratelimit-reset";
@@ -29,19 +29,33 @@ pub struct Api<'a> {
     /// Name of the software.
     pub name: &'static str,
     /// Where waits are shown.
-    pub progress: &'a Progress,
-    http: reqwest::Client,
-    retries: usize,
+    pub progress: &'a dyn Progress,
+    /// Where and how it is sent.
+    pub connection: &'a Connection,
+}
+
+/// The address of a source, and how requests are sent to it.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// What sends them.
+    pub platform: Arc<dyn Platform>,
+    /// The address.
+    pub url: Url,
+    /// The most repetitions of a request.
+    pub retries: usize,
 }
 
 /// A successful answer.
 pub struct Answer {
+    /// Its headers.
     pub headers: HeaderMap,
+    /// Its body.
     pub body: Value,
 }
 
 /// A page of a list.
 pub struct Page {
+    /// Its items.
     pub items: Vec<Value>,
     /// Number of items on all pages.
     pub total: u64,
@@ -50,23 +64,14 @@ pub struct Page {
 }
 
 impl<'a> Api<'a> {
-    /// Creates the client of an address.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::Usage`] if TLS cannot be set up.
-    pub fn new(
-        name: &'static str,
-        url: &Url,
-        retries: usize,
-        progress: &'a Progress,
-    ) -> Result<Self, Failure> {
-        Ok(Self {
+    /// Creates the client of a source.
+    #[must_use]
+    pub fn new(name: &'static str, connection: &'a Connection, progress: &'a dyn Progress) -> Self {
+        Self {
             name,
             progress,
-            http: http_client(url)?,
-            retries,
-        })
+            connection,
+        }
     }
 
     /// Reads all pages of a list, from the oldest item on. `request` gives the address and the headers of a page, by number from
@@ -121,13 +126,15 @@ impl<'a> Api<'a> {
             let attempt = || self.attempt(&method, url, headers, body.clone());
             let notify =
                 |error: &RequestError, wait| self.progress.retrying(&error.to_string(), wait);
-            let (status, headers, body) = with_backoff(self.retries, notify, attempt).await?;
+            let sleep = waits(&self.connection.platform);
+            let (status, headers, body) =
+                with_backoff(sleep, self.connection.retries, notify, attempt).await?;
             let wait = rate_limit(status, &headers, Timestamp::now());
             if let Some(wait) = wait {
                 let (name, seconds) = (self.name, wait.as_secs());
                 let message = format!("rate limit of {name}: waiting {seconds} s");
                 self.progress.print(&message);
-                tokio::time::sleep(wait).await;
+                self.connection.platform.sleep(wait).await;
             }
             if status.is_success() {
                 let body = serde_json::from_slice(&body);
@@ -152,25 +159,29 @@ impl<'a> Api<'a> {
         headers: &HeaderMap,
         body: Option<String>,
     ) -> Result<(StatusCode, HeaderMap, Vec<u8>), RequestError> {
-        let request = self.http.request(method.clone(), url.clone());
-        let request = request.headers(headers.clone());
-        let request = match body {
-            Some(body) => request.header(CONTENT_TYPE, "application/json").body(body),
-            None => request,
+        let mut request = Request {
+            method: method.clone(),
+            url: url.clone(),
+            headers: headers.clone(),
+            body,
         };
-        let no_response = |error: reqwest::Error| RequestError::NoResponse {
-            url: url.to_string(),
-            cause: printable(&root_cause(&error)),
-        };
-        let response = request.send().await.map_err(no_response)?;
-        let (status, headers) = (response.status(), response.headers().clone());
-        let body = response.bytes().await.map_err(no_response)?;
+        if request.body.is_some() {
+            let json = HeaderValue::from_static("application/json");
+            request.headers.insert(CONTENT_TYPE, json);
+        }
+        let response = self.connection.platform.send(request).await;
+        let response = response.map_err(|error| RequestError::without_response(url, error));
+        let Response {
+            status,
+            headers,
+            body,
+        } = response?;
         match status.is_server_error() {
             true => Err(RequestError::NoResponse {
                 url: url.to_string(),
                 cause: format!("status {}", status.as_u16()),
             }),
-            false => Ok((status, headers, body.into())),
+            false => Ok((status, headers, body)),
         }
     }
 }
@@ -215,7 +226,7 @@ pub fn value_at<'a>(item: &'a Value, pointer: &str) -> &'a Value {
 
 #[cfg(test)]
 pub mod tests {
-    use reqwest::header::HeaderValue;
+    use http::header::HeaderValue;
 
     use super::*;
 

@@ -11,9 +11,9 @@ use activity_rank_core::content::NamedTarget;
 use activity_rank_core::error::Error;
 use activity_rank_core::profile::NamedProfile;
 use activity_rank_core::score::Layout;
+use http::Method;
+use http::header::HeaderMap;
 use jiff::Timestamp;
-use reqwest::Method;
-use reqwest::header::HeaderMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::compare::{Comparison, Difference};
-use super::facts::Key;
+use crate::compare::{Comparison, Difference};
 use crate::count::count;
+use crate::facts::Key;
 use crate::printable::printable;
 
 /// Returns the comparison as text, with at most `limit` differences.
@@ -55,6 +55,11 @@ pub fn text(comparison: &Comparison, limit: usize) -> String {
         let daily = activities(comparison.daily);
         push(&mut lines, &format!("{daily} of once a day not compared"));
     }
+    if !comparison.changed.is_empty() {
+        let changed = activities(comparison.changed.len() as u64);
+        let what = "that changed while the source was read not compared";
+        push(&mut lines, &format!("{changed} {what}"));
+    }
     push(&mut lines, &format!("{differ} differ"));
     lines
 }
@@ -101,6 +106,7 @@ pub fn json(comparison: &Comparison) -> Value {
         "erased": comparison.erased,
         "awaiting_recount": comparison.awaiting_recount,
         "daily": comparison.daily,
+        "changed": comparison.changed.len(),
     })
 }
 

@@ -3,10 +3,9 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
+use activity_rank_sync::{Failure, Progress};
 use flate2::bufread::MultiGzDecoder;
 
-use crate::failure::Failure;
-use crate::progress::Progress;
 use crate::upload::csv::unescape;
 
 /// How a gzip file begins.
@@ -86,7 +85,7 @@ impl CopyRow<'_> {
 pub fn read_copy(
     name: &str,
     tables: &[&str],
-    progress: &Progress,
+    progress: &dyn Progress,
     mut each: impl FnMut(&CopyRow<'_>),
 ) -> Result<(), Failure> {
     let mut input = open(name)?;
@@ -162,16 +161,21 @@ mod tests {
         std::fs::write(&file, dump).unwrap();
         let mut found = Vec::new();
         let name = file.path().to_string_lossy();
-        let rows = read_copy(&name, &["users"], &Progress::new(None), |row| {
-            let id = row.integer("id");
-            found.push((
-                row.line,
-                id,
-                row.text("name"),
-                row.is_true("admin"),
-                row.text("x"),
-            ));
-        });
+        let rows = read_copy(
+            &name,
+            &["users"],
+            &crate::progress::Progress::new(None),
+            |row| {
+                let id = row.integer("id");
+                found.push((
+                    row.line,
+                    id,
+                    row.text("name"),
+                    row.is_true("admin"),
+                    row.text("x"),
+                ));
+            },
+        );
         rows.unwrap();
         let name = Some("a\tb\\c\nd".to_owned());
         let expected = [
@@ -194,7 +198,12 @@ mod tests {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(&file, dump).unwrap();
             let name = file.path().to_string_lossy();
-            let read = read_copy(&name, &["posts", "users"], &Progress::new(None), |_| ());
+            let read = read_copy(
+                &name,
+                &["posts", "users"],
+                &crate::progress::Progress::new(None),
+                |_| (),
+            );
             assert_eq!(read.unwrap_err().to_string(), format!("{name}: {error}"));
         }
     }

@@ -63,14 +63,14 @@ impl Retention {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
     const DAY: i64 = 86_400_000;
     const NOW: i64 = 1_795_132_800_000;
 
     /// Returns the default lifetimes.
-    pub(in crate::rebuild) fn default_retention() -> Retention {
+    fn default_retention() -> Retention {
         let days = |days: u64| Some(days * 86_400);
         Retention {
             boards: BoardRetention {

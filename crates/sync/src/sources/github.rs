@@ -6,18 +6,18 @@
 use std::collections::HashMap;
 
 use activity_rank_core::calendar::Instant;
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, LINK};
-use reqwest::{Method, Url};
+use http::Method;
+use http::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, LINK};
 use serde_json::{Value, json};
+use url::Url;
 
-use super::api::{Answer, Api, unexpected, value_at};
+use super::api::{Answer, Api, Connection, unexpected, value_at};
 use super::{Adapter, Collector};
-use crate::args::GithubArgs;
 use crate::count::count;
+use crate::facts::{Profile, Row, Target};
 use crate::failure::Failure;
+use crate::platform::Progress;
 use crate::printable::printable;
-use crate::progress::Progress;
-use crate::sync::facts::{Profile, Row, Target};
 
 const JSON: &str = "application/vnd.github+json";
 /// Stars with their instants.
@@ -26,12 +26,19 @@ const AUTHOR: &str = "author{__typename login avatarUrl url ... on User{database
 const PAGE: &str = "pageInfo{hasNextPage endCursor}";
 
 /// Repositories.
-pub struct Repositories<'a>(pub &'a GithubArgs);
+pub struct Repositories<'a> {
+    /// The address of the REST API.
+    pub connection: &'a Connection,
+    /// The header with the token.
+    pub authorization: HeaderValue,
+    /// Their names, as OWNER/NAME.
+    pub names: &'a [String],
+}
 
 /// The APIs of GitHub.
 struct Github<'a> {
     api: Api<'a>,
-    base: Url,
+    base: &'a Url,
     authorization: HeaderValue,
 }
 
@@ -62,9 +69,17 @@ impl Adapter for Repositories<'_> {
     ];
     const UNIT: &'static str = "id";
 
-    async fn read(self, collector: &mut Collector<'_>, progress: &Progress) -> Result<(), Failure> {
-        let github = Github::new(self.0, progress)?;
-        for repository in &self.0.repositories {
+    async fn read(
+        self,
+        collector: &mut Collector<'_>,
+        progress: &dyn Progress,
+    ) -> Result<(), Failure> {
+        let github = Github {
+            api: Api::new("GitHub", self.connection, progress),
+            base: &self.connection.url,
+            authorization: self.authorization,
+        };
+        for repository in self.names {
             let is_read = read_repository(&github, collector, repository).await?;
             if !is_read {
                 progress.print(&format!("{} is private: left out", printable(repository)));
@@ -74,18 +89,7 @@ impl Adapter for Repositories<'_> {
     }
 }
 
-impl<'a> Github<'a> {
-    fn new(args: &GithubArgs, progress: &'a Progress) -> Result<Self, Failure> {
-        let authorization = args.token.as_ref().map(|token| token.authorization());
-        let authorization = authorization.transpose()?.flatten();
-        let missing = || Failure::Usage("set GITHUB_TOKEN to a token of GitHub".to_owned());
-        Ok(Self {
-            api: Api::new("GitHub", &args.api_url, args.sync.retries, progress)?,
-            base: args.api_url.clone(),
-            authorization: authorization.ok_or_else(missing)?,
-        })
-    }
-
+impl Github<'_> {
     fn url(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {

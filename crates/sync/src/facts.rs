@@ -6,7 +6,7 @@ use activity_rank_core::calendar::Instant;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::Options;
+use crate::session::Options;
 
 /// The longest name of a user and title of a target, in characters, as the API allows.
 const NAME_LENGTH: usize = 80;
@@ -41,8 +41,11 @@ pub struct Facts {
 /// The identity of an activity.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
+    /// The member.
     pub user: String,
+    /// The action.
     pub action: String,
+    /// The target.
     pub target: String,
     /// The instant of an activity that counts once a day: the same one may happen on another day.
     pub daily: Option<i64>,
@@ -66,24 +69,33 @@ pub struct Fact {
 /// A public profile. Each field is optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
+    /// Name.
     pub name: Option<String>,
+    /// Address of a picture.
     pub avatar: Option<String>,
+    /// Address of a page.
     pub url: Option<String>,
 }
 
 /// A target. Each field is optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target {
+    /// Title.
     pub title: Option<String>,
+    /// Address.
     pub url: Option<String>,
+    /// Address of a picture.
     pub image: Option<String>,
+    /// The member who made it.
     pub author: Option<String>,
 }
 
 /// A row that cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowError {
+    /// Place in the source.
     pub place: u64,
+    /// What is invalid.
     pub detail: String,
 }
 
@@ -127,9 +139,30 @@ pub struct Mapping {
     pub private: bool,
 }
 
+impl Mapping {
+    /// Parses the file.
+    ///
+    /// # Errors
+    ///
+    /// What is invalid in the JSON.
+    pub fn parse(text: &str) -> serde_json::Result<Self> {
+        let value: Value = serde_json::from_str(text)?;
+        let is_mapping = value.get("users").is_some_and(Value::is_object);
+        serde_json::from_value(match is_mapping {
+            true => value,
+            false => json!({ "users": value }),
+        })
+    }
+}
+
 impl Facts {
     /// Creates facts without content, with the actions of the types of a source.
-    pub fn new(options: &Options, types: &[(&str, &str)], unit: &'static str) -> Self {
+    pub fn new(
+        id_prefix: &str,
+        options: &Options,
+        types: &[(&str, &str)],
+        unit: &'static str,
+    ) -> Self {
         let mut actions: BTreeMap<String, Option<String>> = types
             .iter()
             .map(|(kind, action)| {
@@ -139,7 +172,7 @@ impl Facts {
             .collect();
         actions.extend(options.map.iter().cloned());
         Self {
-            id_prefix: options.id_prefix.clone(),
+            id_prefix: id_prefix.to_owned(),
             unit,
             actions,
             users: options.mapping.users.clone(),

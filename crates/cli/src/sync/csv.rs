@@ -2,15 +2,14 @@
 
 use std::io::BufRead;
 
+use activity_rank_sync::facts::{Profile, Row, Target};
+use activity_rank_sync::instant::InstantFormat;
+use activity_rank_sync::sources::{Adapter, Collector};
+use activity_rank_sync::{Failure, Progress};
 use serde_json::{Map, Value};
 
-use super::dump::{failure, open};
-use super::{Adapter, Collector};
 use crate::args::CsvArgs;
-use crate::failure::Failure;
-use crate::progress::Progress;
-use crate::sync::facts::{Profile, Row, Target};
-use crate::sync::instant::InstantFormat;
+use crate::sync::dump::{failure, open};
 use crate::upload::csv::{Columns, Dialect, read};
 
 /// The columns.
@@ -27,7 +26,7 @@ impl Adapter for Csv<'_> {
     const TYPES: &'static [(&'static str, &'static str)] = &[];
     const UNIT: &'static str = "line";
 
-    async fn read(self, collector: &mut Collector<'_>, _: &Progress) -> Result<(), Failure> {
+    async fn read(self, collector: &mut Collector<'_>, _: &dyn Progress) -> Result<(), Failure> {
         let Self(args) = self;
         let columns = args.columns.as_deref().map(Columns::parse).transpose();
         let columns = columns.map_err(|what| Failure::Usage(format!("--columns: {what}")))?;

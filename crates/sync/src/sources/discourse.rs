@@ -1,4 +1,4 @@
-//! A dump of Discourse: what `pg_dump` writes in plain format, or `dump.sql.gz` of a backup.
+//! A forum of Discourse, as far as activity needs it: what its dump and its API have in common.
 //!
 //! As in `recipes/discourse`: a topic is a `publish`, a reply a `comment` on its topic, and a like a `like` of its post.
 //! Users with negative ids are the system and bots. Unlisted topics, and topics of categories that the public cannot read, are
@@ -8,104 +8,78 @@
 use std::collections::{HashMap, HashSet};
 
 use activity_rank_core::calendar::Instant;
-use jiff::tz::TimeZone;
 
-use super::dump::{CopyRow, read_copy};
-use super::{Adapter, Collector};
-use crate::failure::Failure;
-use crate::progress::Progress;
-use crate::sync::facts::{Profile, Row, Target};
-use crate::sync::instant::InstantFormat;
+use super::Collector;
+use crate::facts::{Profile, Row, Target};
 
-const TABLES: [&str; 5] = ["categories", "post_actions", "posts", "topics", "users"];
-/// The type of a post that a member writes, and of the action `like`.
+/// Prefix of the ids of a forum.
+pub const ID_PREFIX: &str = "discourse:";
+/// The types of activity and their actions.
+pub const TYPES: &[(&str, &str)] = &[("topic", "publish"), ("reply", "comment"), ("like", "like")];
+/// The type of a post that a member writes.
 pub const REGULAR: i64 = 1;
+/// The type of an action that is a like.
 pub const LIKE: i64 = 2;
-
-/// A dump file.
-pub struct Discourse<'a>(pub &'a str);
 
 /// The tables, as far as activity needs them.
 #[derive(Default)]
 pub struct Tables {
+    /// Categories that the public cannot read.
     pub restricted: HashSet<i64>,
+    /// Topics by id.
     pub topics: HashMap<i64, Topic>,
+    /// Posts by id.
     pub posts: HashMap<i64, Post>,
+    /// Likes.
     pub likes: Vec<Like>,
+    /// Rows that cannot be read: their places, and what is invalid.
     pub faults: Vec<(u64, String)>,
 }
 
 /// A topic.
 pub struct Topic {
+    /// Its author; `None` for the system, bots and deleted users.
     pub user: Option<i64>,
+    /// When it was created.
     pub at: Instant,
+    /// Title.
     pub title: Option<String>,
+    /// The name in its address.
     pub slug: String,
+    /// Category.
     pub category: Option<i64>,
+    /// Whether lists show it.
     pub is_listed: bool,
+    /// Place in the source.
     pub line: u64,
 }
 
 /// A post.
 pub struct Post {
+    /// Its author; `None` for the system, bots and deleted users.
     pub user: Option<i64>,
+    /// Topic.
     pub topic: i64,
+    /// Its place in the topic, from 1.
     pub number: i64,
+    /// When it was created.
     pub at: Instant,
+    /// Whether a member has written it.
     pub is_regular: bool,
+    /// Place in the source.
     pub line: u64,
 }
 
 /// A like.
 pub struct Like {
+    /// Who likes it.
     pub user: i64,
+    /// The post.
     pub post: i64,
     /// When, if the source knows.
     pub at: Option<Instant>,
+    /// Place in the source.
     pub line: u64,
-}
-
-impl Adapter for Discourse<'_> {
-    const ID_PREFIX: &'static str = "discourse:";
-    const TYPES: &'static [(&'static str, &'static str)] =
-        &[("topic", "publish"), ("reply", "comment"), ("like", "like")];
-    const UNIT: &'static str = "line";
-
-    async fn read(self, collector: &mut Collector<'_>, progress: &Progress) -> Result<(), Failure> {
-        let instants = InstantFormat {
-            format: None,
-            zone: Some(TimeZone::UTC),
-        };
-        let site = collector.mapping.site.clone();
-        let mut tables = Tables::default();
-        read_copy(self.0, &TABLES, progress, |row| {
-            let added = match row.table {
-                "users" => add_user(collector, row, site.as_deref()),
-                _ => tables.add(row, &instants),
-            };
-            if let Err(detail) = added {
-                tables.faults.push((row.line, detail));
-            }
-        })?;
-        tables.collect(collector, site.as_deref());
-        Ok(())
-    }
-}
-
-/// Returns the id of a member; `None` for the system, bots and deleted users.
-fn member(row: &CopyRow<'_>) -> Option<i64> {
-    row.integer("user_id").filter(|id| *id > 0)
-}
-
-fn add_user(
-    collector: &mut Collector<'_>,
-    row: &CopyRow<'_>,
-    site: Option<&str>,
-) -> Result<(), String> {
-    let id = row.integer("id").ok_or("users: has no id")?;
-    let username = row.text("username").unwrap_or_default();
-    add_profile(collector, id, username, row.text("name"), site);
-    Ok(())
 }
 
 /// Adds the profile of a member.
@@ -129,57 +103,6 @@ pub fn add_profile(
 }
 
 impl Tables {
-    fn add(&mut self, row: &CopyRow<'_>, instants: &InstantFormat) -> Result<(), String> {
-        let table = row.table;
-        let missing = |column: &str| format!("{table}: has no {column}");
-        let integer = |column: &str| row.integer(column).ok_or_else(|| missing(column));
-        let id = integer("id")?;
-        let is_deleted = row.text("deleted_at").is_some();
-        let created = row.text("created_at").ok_or_else(|| missing("created_at"));
-        let at = || instants.parse(&created?);
-        match table {
-            "categories" if row.is_true("read_restricted") => {
-                self.restricted.insert(id);
-            }
-            "topics" if !is_deleted && row.text("archetype").as_deref() == Some("regular") => {
-                let topic = Topic {
-                    user: member(row),
-                    at: at()?,
-                    title: row.text("title"),
-                    slug: row.text("slug").unwrap_or_else(|| "topic".to_owned()),
-                    category: row.integer("category_id"),
-                    is_listed: row.is_true("visible"),
-                    line: row.line,
-                };
-                self.topics.insert(id, topic);
-            }
-            "posts" if !is_deleted && !row.is_true("user_deleted") => {
-                let post = Post {
-                    user: member(row),
-                    topic: integer("topic_id")?,
-                    number: integer("post_number")?,
-                    at: at()?,
-                    is_regular: row.integer("post_type") == Some(REGULAR),
-                    line: row.line,
-                };
-                self.posts.insert(id, post);
-            }
-            "post_actions" if !is_deleted && integer("post_action_type_id")? == LIKE => {
-                let Some(user) = member(row) else {
-                    return Ok(());
-                };
-                self.likes.push(Like {
-                    user,
-                    post: integer("post_id")?,
-                    at: Some(at()?),
-                    line: row.line,
-                });
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
     /// Adds the facts of the tables. Links begin with the address of the forum.
     pub fn collect(self, collector: &mut Collector<'_>, site: Option<&str>) {
         for (line, detail) in &self.faults {

@@ -4,11 +4,8 @@ use activity_rank_core::content::NamedTarget;
 use activity_rank_core::profile::NamedProfile;
 use serde_json::Value;
 
-use super::facts::Facts;
-use crate::count::count;
-use crate::printable::printable;
-use crate::screen::Screen;
-use crate::upload::item::ItemCheck;
+use crate::facts::Facts;
+use crate::item::ItemCheck;
 
 /// Takes what the service would refuse from the facts. An activity becomes a fault; a name, title or link is left out.
 /// Returns the number of those.
@@ -46,26 +43,4 @@ pub fn check(facts: &mut Facts, check: &ItemCheck) -> u64 {
         is_target(target.json(id))
     });
     left_out
-}
-
-/// Prints at most `limit` faults, and what else was left out.
-pub fn print_faults(facts: &Facts, left_out: u64, limit: usize) {
-    for fault in facts.faults.iter().take(limit) {
-        let (unit, detail) = (facts.unit, printable(&fault.detail));
-        Screen::print_error(&format!("{unit} {}: {detail}", fault.place));
-    }
-    if facts.faults.len() > limit && limit > 0 {
-        let more = (facts.faults.len() - limit) as u64;
-        Screen::print_error(&format!("and {} more", count(more, "fault")));
-    }
-    if left_out > 0 {
-        let items = count(left_out, "item");
-        Screen::print_error(&format!(
-            "{items} without a name, title or link that the service refuses"
-        ));
-    }
-    for (kind, rows) in &facts.left_out {
-        let rows = count(*rows, "row");
-        Screen::print_error(&format!("{rows} of the type {} left out", printable(kind)));
-    }
 }

@@ -6,19 +6,15 @@
 //! `SourceArgs` with its options, its line in `sync::run`, its section in `docs/sync.md`.
 
 pub mod api;
-pub mod csv;
 pub mod discourse;
 pub mod discourse_api;
-pub mod dump;
 pub mod ghost;
 pub mod github;
-pub mod stackexchange;
 pub mod wordpress;
 
+use crate::facts::{Facts, Mapping, Row};
 use crate::failure::Failure;
-use crate::progress::Progress;
-
-use super::facts::{Facts, Mapping, Row};
+use crate::platform::Progress;
 
 /// A source of facts.
 pub trait Adapter {
@@ -42,7 +38,7 @@ pub trait Adapter {
     fn read(
         self,
         collector: &mut Collector<'_>,
-        progress: &Progress,
+        progress: &dyn Progress,
     ) -> impl Future<Output = Result<(), Failure>>;
 }
 

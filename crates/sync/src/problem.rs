@@ -3,7 +3,7 @@
 use std::fmt;
 
 use activity_rank_core::error::Error;
-use reqwest::StatusCode;
+use http::StatusCode;
 use serde::Deserialize;
 
 use crate::printable::printable;

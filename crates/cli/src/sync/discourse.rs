@@ -1,0 +1,113 @@
+//! A dump of Discourse: what `pg_dump` writes in plain format, or `dump.sql.gz` of a backup.
+
+use activity_rank_sync::instant::InstantFormat;
+use activity_rank_sync::sources::discourse::{
+    ID_PREFIX, LIKE, Like, Post, REGULAR, TYPES, Tables, Topic, add_profile,
+};
+use activity_rank_sync::sources::{Adapter, Collector};
+use activity_rank_sync::{Failure, Progress};
+use jiff::tz::TimeZone;
+
+use crate::sync::dump::{CopyRow, read_copy};
+
+const TABLES: [&str; 5] = ["categories", "post_actions", "posts", "topics", "users"];
+/// A dump file.
+pub struct Discourse<'a>(pub &'a str);
+
+impl Adapter for Discourse<'_> {
+    const ID_PREFIX: &'static str = ID_PREFIX;
+    const TYPES: &'static [(&'static str, &'static str)] = TYPES;
+    const UNIT: &'static str = "line";
+
+    async fn read(
+        self,
+        collector: &mut Collector<'_>,
+        progress: &dyn Progress,
+    ) -> Result<(), Failure> {
+        let instants = InstantFormat {
+            format: None,
+            zone: Some(TimeZone::UTC),
+        };
+        let site = collector.mapping.site.clone();
+        let mut tables = Tables::default();
+        read_copy(self.0, &TABLES, progress, |row| {
+            let added = match row.table {
+                "users" => add_user(collector, row, site.as_deref()),
+                _ => add(&mut tables, row, &instants),
+            };
+            if let Err(detail) = added {
+                tables.faults.push((row.line, detail));
+            }
+        })?;
+        tables.collect(collector, site.as_deref());
+        Ok(())
+    }
+}
+
+/// Returns the id of a member; `None` for the system, bots and deleted users.
+fn member(row: &CopyRow<'_>) -> Option<i64> {
+    row.integer("user_id").filter(|id| *id > 0)
+}
+
+fn add_user(
+    collector: &mut Collector<'_>,
+    row: &CopyRow<'_>,
+    site: Option<&str>,
+) -> Result<(), String> {
+    let id = row.integer("id").ok_or("users: has no id")?;
+    let username = row.text("username").unwrap_or_default();
+    add_profile(collector, id, username, row.text("name"), site);
+    Ok(())
+}
+
+/// Adds a row.
+fn add(tables: &mut Tables, row: &CopyRow<'_>, instants: &InstantFormat) -> Result<(), String> {
+    let table = row.table;
+    let missing = |column: &str| format!("{table}: has no {column}");
+    let integer = |column: &str| row.integer(column).ok_or_else(|| missing(column));
+    let id = integer("id")?;
+    let is_deleted = row.text("deleted_at").is_some();
+    let created = row.text("created_at").ok_or_else(|| missing("created_at"));
+    let at = || instants.parse(&created?);
+    match table {
+        "categories" if row.is_true("read_restricted") => {
+            tables.restricted.insert(id);
+        }
+        "topics" if !is_deleted && row.text("archetype").as_deref() == Some("regular") => {
+            let topic = Topic {
+                user: member(row),
+                at: at()?,
+                title: row.text("title"),
+                slug: row.text("slug").unwrap_or_else(|| "topic".to_owned()),
+                category: row.integer("category_id"),
+                is_listed: row.is_true("visible"),
+                line: row.line,
+            };
+            tables.topics.insert(id, topic);
+        }
+        "posts" if !is_deleted && !row.is_true("user_deleted") => {
+            let post = Post {
+                user: member(row),
+                topic: integer("topic_id")?,
+                number: integer("post_number")?,
+                at: at()?,
+                is_regular: row.integer("post_type") == Some(REGULAR),
+                line: row.line,
+            };
+            tables.posts.insert(id, post);
+        }
+        "post_actions" if !is_deleted && integer("post_action_type_id")? == LIKE => {
+            let Some(user) = member(row) else {
+                return Ok(());
+            };
+            tables.likes.push(Like {
+                user,
+                post: integer("post_id")?,
+                at: Some(at()?),
+                line: row.line,
+            });
+        }
+        _ => {}
+    }
+    Ok(())
+}
