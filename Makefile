@@ -32,9 +32,10 @@ tools: ## install what is missing: wasm target, wasm-bindgen, npm packages, redi
 
 build: tools ## compile the Worker into build/, ready to deploy, and print its size
 	@scripts/build
+	@scripts/build-sync
 
 clean: ## remove everything generated, including downloaded tools and development data
-	rm -rf target build node_modules .tools .dev .wrangler
+	rm -rf target build sdk/sync/dist node_modules .tools .dev .wrangler
 
 # ---- Run and deploy
 
@@ -97,7 +98,7 @@ test: check compile test-unit test-api test-counting test-cli test-gateway test-
 # Compiles the Worker and all tests, and installs what only tests need, at once: optimizing the Worker takes one
 # processor, so does each test program, and installing waits for downloads.
 compile: tools
-	@scripts/build & worker=$$!; scripts/tools test & tools=$$!; \
+	@(scripts/build && scripts/build-sync) & worker=$$!; scripts/tools test & tools=$$!; \
 	scripts/test --compile; tests=$$?; wait $$worker && wait $$tools && exit $$tests
 
 # What only tests need: schemathesis, and the browser and fonts of pictures.

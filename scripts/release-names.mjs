@@ -35,6 +35,12 @@ export const NAMES = [
     source: 'recipes/receiver/package.json',
     uses: /\b(?:npx|npm exec|bunx|pnpm dlx|npm (?:i|install|add))(?: --?[a-z]+)* @activity-rank\/receiver\b/g,
   },
+  {
+    where: 'npm',
+    name: '@activity-rank/sync',
+    source: 'sdk/sync/package.json',
+    uses: /\b(?:npx|npm exec|bunx|pnpm dlx|npm (?:i|install|add))(?: --?[a-z]+)* @activity-rank\/sync\b/g,
+  },
   { where: 'npm', name: '@activity-rank/cli-', source: 'scripts/pack-npm', uses: /@activity-rank\/cli\b/g },
   { where: 'npm', name: 'activity-rank', source: 'npm/package.json', uses: /\bnpmjs\.com\/[^\s)]*activity-rank\b/g },
   {

@@ -123,7 +123,7 @@ pub struct Row<'a> {
 }
 
 /// The file of `--users`: an object of ids, or a `mapping.json` with `users`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct Mapping {
     /// Ids of members by ids of the source.
     #[serde(default)]

@@ -2,12 +2,17 @@
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::compare::{Comparison, Difference};
 use crate::count::count;
 use crate::facts::Key;
 use crate::printable::printable;
+
+/// Differences that a report lists.
+const LISTED: usize = 20;
+/// Characters of a report, as the deployment accepts them.
+const DETAIL: usize = 300;
 
 /// Returns the comparison as text, with at most `limit` differences.
 pub fn text(comparison: &Comparison, limit: usize) -> String {
@@ -95,19 +100,45 @@ pub fn json(comparison: &Comparison) -> Value {
         fields
     });
     let differences: Vec<Value> = differences.collect();
-    let refused = comparison.refused.iter();
-    let refused: serde_json::Map<String, Value> = refused
-        .map(|(reason, keys)| (reason.clone(), keys.len().into()))
-        .collect();
     json!({
         "differ": comparison.differences.len(),
         "differences": differences,
-        "refused": refused,
+        "refused": refused(comparison),
         "erased": comparison.erased,
         "awaiting_recount": comparison.awaiting_recount,
         "daily": comparison.daily,
         "changed": comparison.changed.len(),
     })
+}
+
+/// Returns the result of a complete run, as the deployment accepts it.
+#[must_use]
+pub fn done(comparison: &Comparison, mended: usize) -> Value {
+    json!({
+        "state": "done",
+        "differences": comparison.differences.len(),
+        "mended": mended,
+        "refused": refused(comparison),
+        "detail": shortened(&text(comparison, LISTED)),
+    })
+}
+
+/// Returns the result of a run that ended with an error.
+#[must_use]
+pub fn failed(error: &str) -> Value {
+    json!({"state": "failed", "detail": shortened(error)})
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(DETAIL).collect()
+}
+
+/// Returns the numbers of what rules refuse, by reason.
+fn refused(comparison: &Comparison) -> Map<String, Value> {
+    let refused = comparison.refused.iter();
+    refused
+        .map(|(reason, keys)| (reason.clone(), keys.len().into()))
+        .collect()
 }
 
 fn fields(key: &Key) -> Value {

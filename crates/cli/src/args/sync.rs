@@ -34,6 +34,20 @@ pub enum SourceArgs {
     Wordpress(WordpressArgs),
 }
 
+impl SourceArgs {
+    /// Returns the options that all sources have.
+    #[must_use]
+    pub fn options(&self) -> &SyncOptions {
+        match self {
+            Self::Csv(args) => &args.sync,
+            Self::Discourse(args) | Self::Ghost(args) => &args.sync,
+            Self::Stackexchange(args) => &args.sync,
+            Self::Github(args) => &args.sync,
+            Self::Wordpress(args) => &args.sync,
+        }
+    }
+}
+
 /// Options of `sync wordpress`.
 #[derive(Debug, Args)]
 #[command(after_help = WORDPRESS_EXAMPLES)]
@@ -160,6 +174,10 @@ pub struct SyncOptions {
     /// Print the result as JSON, with all differences
     #[arg(long)]
     pub json: bool,
+    /// Report the result of --compare or --heal to the deployment under a name, such as forum: its admin page and its
+    /// metrics have it
+    #[arg(long, value_name = "NAME")]
+    pub report: Option<String>,
     /// Send the valid rows of a source that has invalid ones
     #[arg(long, conflicts_with_all = ["compare", "heal"])]
     pub skip_invalid: bool,

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::output::Output;
 use crate::args::{ExportArgs, ServiceArgs};
-use crate::count::count;
 use crate::client::client;
+use crate::count::count;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::rebuild::journal::{Journal, RawPage};

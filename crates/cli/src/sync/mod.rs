@@ -26,13 +26,14 @@ use activity_rank_sync::sources::ghost::GhostApi;
 use activity_rank_sync::sources::github::Repositories;
 use activity_rank_sync::sources::wordpress::{Credentials, Wordpress};
 use jiff::Timestamp;
-use reqwest::Url;
+use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
 use crate::args::{
     FileOrUrl, FileOrUrlArgs, GithubArgs, ServiceArgs, SourceArgs, StackExchangeArgs, SyncArgs,
     SyncOptions, WordpressArgs,
 };
+use crate::board::RETRIES;
 use crate::client::{client, platform};
 use crate::count::count;
 use crate::failure::{DIFFERENT_SOURCE, Failure, LINES_REFUSED};
@@ -46,6 +47,7 @@ use send::Uploader;
 
 /// A run of the command.
 struct Run<'a> {
+    service: &'a ServiceArgs,
     options: &'a SyncOptions,
     session: Session<'a, Uploader<'a>>,
     uploader: &'a Uploader<'a>,
@@ -58,6 +60,17 @@ struct Run<'a> {
 ///
 /// [`Failure`] if the source cannot be read or the service gives no usable response.
 pub async fn run(service: &ServiceArgs, args: &SyncArgs) -> Result<ExitCode, Failure> {
+    let options = args.source.options();
+    let result = run_source(service, args).await;
+    if let Some((name, failure)) = options.report.as_ref().zip(result.as_ref().err()) {
+        let body = report::failed(&failure.to_string());
+        // That of the run is printed.
+        let _ = send_report(service, name, &body).await;
+    }
+    result
+}
+
+async fn run_source(service: &ServiceArgs, args: &SyncArgs) -> Result<ExitCode, Failure> {
     match &args.source {
         SourceArgs::Csv(args) => read(service, &args.sync, csv::Csv(args)).await,
         SourceArgs::Discourse(FileOrUrlArgs { source, sync }) => match source {
@@ -170,6 +183,7 @@ async fn read<A: Adapter>(
         return Err(Failure::InvalidRows(faults));
     }
     let run = Run {
+        service,
         options,
         session,
         uploader: &uploader,
@@ -289,7 +303,7 @@ impl Run<'_> {
     async fn compare_and_heal(&self) -> Result<ExitCode, Failure> {
         let session = &self.session;
         let mut board = session.read_board().await?;
-        let mut comparison = session.compare(&board)?;
+        let (mut comparison, mut mended) = (session.compare(&board)?, 0);
         if self.options.heal {
             if self.options.dry_run {
                 let plan = Plan::new(&comparison, session, &board);
@@ -304,9 +318,13 @@ impl Run<'_> {
             if summary.lines() > 0 && !self.options.json {
                 Screen::print(&summary.to_string())?;
             }
-            comparison = healed?.comparison;
+            let healed = healed?;
+            (comparison, mended) = (healed.comparison, healed.mended);
         }
         self.progress.finish();
+        if let Some(name) = &self.options.report {
+            send_report(self.service, name, &report::done(&comparison, mended)).await?;
+        }
         self.print_comparison(&comparison)
     }
 
@@ -333,6 +351,15 @@ impl Run<'_> {
         })?;
         Ok(exit_code(comparison))
     }
+}
+
+/// Reports the result of a run to the deployment.
+async fn send_report(service: &ServiceArgs, name: &str, body: &Value) -> Result<(), Failure> {
+    let client = client(service)?;
+    let url = client.url(&["v1", "syncs", name]);
+    let put = || client.send(Method::PUT, &url, body.to_string());
+    client.with_backoff(RETRIES, |_, _| (), put).await?;
+    Ok(())
 }
 
 fn exit_code(comparison: &Comparison) -> ExitCode {

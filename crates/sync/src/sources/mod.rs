@@ -1,4 +1,5 @@
-//! The sources. Each is an adapter, in a file of its own, that reads the software's data into [`Facts`].
+//! The sources. Each is an adapter, in a file of its own, that reads the software's data into [`Facts`]. Adapters of files
+//! are in `crates/cli/src/sync`.
 //!
 //! An adapter needs the same ids as the recipe of its software, see `recipes/*/mapping.json`, so that history and webhooks
 //! meet: a prefix for [`Adapter::ID_PREFIX`], and bare ids such as `7` or `topic:12` in its rows. It gives the

@@ -11,6 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use quick_xml::escape::unescape;
+use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
@@ -43,7 +44,7 @@ pub struct Wordpress<'a> {
 }
 
 /// An application password of an administrator.
-#[derive(Debug)]
+#[derive(Deserialize)]
 pub struct Credentials {
     /// `WORDPRESS_USER`: the name of the administrator.
     pub user: String,
