@@ -12,7 +12,7 @@ import { settingsOf, sourceOf } from './settings.js'
 const DAY = 86_400_000 // ms
 /** The key of the state in KV. */
 const STATE = 'run'
-/** How long pages of the source are kept, in seconds: a run that takes longer reads them again. */
+/** The seconds for which pages of the source are kept: a run that takes longer reads them again. */
 const KEPT = 86_400
 /** Requests to the source of a run of the schedule: the paid plan of Workers allows 10,000 with those to KV and to the deployment. */
 const REQUESTS = 4000
@@ -135,7 +135,7 @@ async function answerOf({ method, url, headers, body }, binding) {
 async function keyOf({ method, url, body }, started) {
   const text = new TextEncoder().encode(JSON.stringify([method, url, body]))
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', text))
-  return `${started}/${digest.toHex()}`
+  return `${started}/${[...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
 
 /**

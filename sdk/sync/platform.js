@@ -1,4 +1,4 @@
-// What a run of the wasm asks of its Worker. The calls name their run by its number.
+// The functions that the wasm calls. Each names its run by a number.
 
 /** @typedef {{ method: string, url: string, headers: [string, string][], body: string | null }} Request */
 /** @typedef {{ send(request: Request): Promise<object | undefined>, sleep(milliseconds: number): Promise<void>, show(message: string): void }} Host */

@@ -52,14 +52,14 @@ export interface Run {
   ended?: number
 }
 
-/** What a run has found. */
+/** The result of a run. */
 export interface Outcome {
   state: 'done' | 'paused' | 'failed'
-  /** What differs at its end. */
+  /** Differences at its end. */
   differences?: number
-  /** What it has mended. */
+  /** Differences that it has mended. */
   mended?: number
-  /** What rules refuse, by reason. */
+  /** Numbers of activities that rules refuse, by reason. */
   refused?: Record<string, number>
   /** The result as text, how far it is, or its error. */
   detail?: string

@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import { it } from 'node:test'
 
 import { startWrangler } from '../sdk/worker.mjs'
-import { KEY, startApp as startRank, startProxy } from '../server-sdk/support.mjs'
+import { KEY, startProxy, startApp as startRank } from '../server-sdk/support.mjs'
 import { receiverConfig } from './support.mjs'
 
 const NIGHT = Date.parse('2026-11-20T03:00:00Z')
@@ -95,7 +95,10 @@ it('run goes on where the budget has ended', async (t) => {
     states.push(report.state)
   }
   assert.deepEqual(report, { ...DONE, mended: 8 })
-  assert.ok(states.slice(0, -1).every((state) => state === 'running'), states.join())
+  assert.ok(
+    states.slice(0, -1).every((state) => state === 'running'),
+    states.join(),
+  )
   assert.deepEqual(await scores(), [30, 6])
   // Each page of the source is read once.
   assert.equal(site.requests, 4)

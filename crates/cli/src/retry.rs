@@ -1,7 +1,4 @@
-//! Retries: exponential backoff with jitter, overruled by `Retry-After`.
-//!
-//! Every request is idempotent, so a retry is always safe: the service counts an activity once, and
-//! storing a profile twice has no further effect.
+//! Retries on a host, which waits with tokio.
 
 use std::time::Duration;
 

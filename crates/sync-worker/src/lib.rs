@@ -27,7 +27,7 @@ use platform::{Host, Messages};
 use settings::{RETRIES, Settings, Source};
 use upload::Uploader;
 
-/// Runs once. `run` identifies the run for the platform, `settings` is [`Settings`] as JSON. Returns the result as the
+/// Runs once. `run` identifies the run for the platform, `settings` is `Settings` as JSON. Returns the result as the
 /// deployment accepts it, or `{"state":"paused"}` if the budget is used up and the next run of the schedule goes on.
 #[wasm_bindgen]
 pub async fn sync(run: u32, settings: String) -> String {

@@ -1,4 +1,4 @@
-//! What a Worker gives: `sdk/sync/platform.js`.
+//! The functions of a Worker: `sdk/sync/platform.js`.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub struct Messages {
     pub run: u32,
 }
 
-/// What `send` resolves with; nothing if the budget is used up.
+/// The answer of `send`.
 #[derive(Deserialize)]
 struct Answer {
     status: u16,

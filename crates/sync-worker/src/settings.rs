@@ -1,9 +1,8 @@
-//! What the JavaScript gives a run.
+//! The settings of a run, from JavaScript.
 
 use std::collections::BTreeMap;
 
-use activity_rank_sync::facts::Mapping;
-use activity_rank_sync::session::Options;
+use activity_rank_sync::facts::{Mapping, Options};
 use activity_rank_sync::sources::wordpress::Credentials;
 use serde::Deserialize;
 use url::Url;
@@ -80,7 +79,7 @@ pub enum Source {
 }
 
 impl Settings {
-    /// Returns what the session is told.
+    /// Returns the options of the session.
     pub fn options(&self) -> Options {
         let map = self.map.iter().map(|(kind, action)| {
             let action = Some(action.clone()).filter(|action| !action.is_empty());

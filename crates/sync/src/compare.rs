@@ -22,9 +22,9 @@ type ByPerson<'a, T> = BTreeMap<(&'a str, &'a str, &'a str), Vec<T>>;
 
 /// The input of a comparison.
 pub struct Basis<'a> {
-    /// What the source has.
+    /// The content of the source.
     pub facts: &'a Facts,
-    /// What counts.
+    /// The activities that count.
     pub board: &'a Board,
     /// The rules of the service.
     pub rules: &'a Rules,
@@ -148,7 +148,7 @@ impl Basis<'_> {
         found
     }
 
-    /// Adds a difference of what was changed last at an instant, by the clock of the journal.
+    /// Adds a difference. `applied_at` is the last change of its record, by the clock of the journal.
     fn add(&self, found: &mut Comparison, difference: Difference, applied_at: i64) {
         match applied_at >= self.read_at.0 {
             true => found.changed.push(difference),

@@ -6,8 +6,6 @@ use activity_rank_core::calendar::Instant;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::session::Options;
-
 /// The longest name of a user and title of a target, in characters, as the API allows.
 const NAME_LENGTH: usize = 80;
 const TITLE_LENGTH: usize = 200;
@@ -95,7 +93,7 @@ pub struct Target {
 pub struct RowError {
     /// Place in the source.
     pub place: u64,
-    /// What is invalid.
+    /// The fault.
     pub detail: String,
 }
 
@@ -139,12 +137,27 @@ pub struct Mapping {
     pub private: bool,
 }
 
+/// The options of a run.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// The action of each type; `None` leaves the type out.
+    pub map: Vec<(String, Option<String>)>,
+    /// Prefix of users and targets; that of the adapter if `None`.
+    pub id_prefix: Option<String>,
+    /// Prefixes of the targets that are compared; if it is empty, the prefixes of the adapter.
+    pub prefixes: Vec<String>,
+    /// Ids of members, and what counts.
+    pub mapping: Mapping,
+    /// The most repetitions of a request.
+    pub retries: usize,
+}
+
 impl Mapping {
     /// Parses the file.
     ///
     /// # Errors
     ///
-    /// What is invalid in the JSON.
+    /// The fault of the JSON.
     pub fn parse(text: &str) -> serde_json::Result<Self> {
         let value: Value = serde_json::from_str(text)?;
         let is_mapping = value.get("users").is_some_and(Value::is_object);

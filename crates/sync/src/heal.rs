@@ -23,6 +23,42 @@ use crate::session::{Session, Upload};
 const POLL: Duration = Duration::from_millis(500);
 const POLLS: u32 = 150;
 
+/// The result of [`Session::heal`].
+#[derive(Debug)]
+pub struct Healed {
+    /// The comparison afterwards.
+    pub comparison: Comparison,
+    /// The differences that are gone.
+    pub mended: usize,
+}
+
+impl<U: Upload> Session<'_, U> {
+    /// Mends differences, and compares again.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if the service gives no usable response.
+    pub async fn heal(
+        &self,
+        comparison: &Comparison,
+        board: &mut Board,
+    ) -> Result<Healed, Failure> {
+        let plan = Plan::new(comparison, self, board);
+        let refused = plan.run(self, board).await?;
+        self.update(board).await?;
+        // Changes of this run are compared too.
+        let latest = Instant(i64::MAX);
+        let mut after = self.basis(board, self.rules()?, latest).compare();
+        after.leave_changed(comparison);
+        after.refuse_all(&refused);
+        let found = comparison.differences.len();
+        Ok(Healed {
+            mended: found.saturating_sub(after.differences.len()),
+            comparison: after,
+        })
+    }
+}
+
 /// The changes of a run of `--heal`.
 #[derive(Debug, Default)]
 pub struct Plan {

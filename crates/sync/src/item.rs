@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::client::Client;
 
-/// What the lines of a file are.
+/// The kind of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// Activities.

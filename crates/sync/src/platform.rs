@@ -1,4 +1,4 @@
-//! What a run needs of the machine: requests, waiting, and a place to show progress.
+//! The machine that a run needs: requests, waiting, and a place to show progress.
 
 use std::fmt;
 use std::pin::Pin;

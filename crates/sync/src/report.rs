@@ -133,7 +133,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(DETAIL).collect()
 }
 
-/// Returns the numbers of what rules refuse, by reason.
+/// Returns the numbers of activities that rules refuse, by reason.
 fn refused(comparison: &Comparison) -> Map<String, Value> {
     let refused = comparison.refused.iter();
     refused

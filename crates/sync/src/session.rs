@@ -13,7 +13,7 @@ use crate::board::{Board, Scope};
 use crate::check::check;
 use crate::client::Client;
 use crate::compare::{Basis, Comparison, Difference, is_daily};
-use crate::facts::{Facts, Key, Mapping, PUBLISH};
+use crate::facts::{Facts, Key, Options, PUBLISH};
 use crate::failure::Failure;
 use crate::item::{ItemCheck, ItemKind, rules};
 use crate::journal::Journal;
@@ -24,21 +24,6 @@ use crate::sources::{Adapter, Collector};
 
 /// A run undoes this many activities without a further check.
 const FEW: usize = 20;
-
-/// What a run is told.
-#[derive(Debug, Default)]
-pub struct Options {
-    /// The action of each type; `None` leaves the type out.
-    pub map: Vec<(String, Option<String>)>,
-    /// Prefix of users and targets; that of the adapter if `None`.
-    pub id_prefix: Option<String>,
-    /// Prefixes of the targets that are compared; those of the adapter if it is empty.
-    pub prefixes: Vec<String>,
-    /// Ids of members, and what counts.
-    pub mapping: Mapping,
-    /// The most repetitions of a request.
-    pub retries: usize,
-}
 
 /// The outcome of an item: `None` if it was not sent, and otherwise why it does not count, if it does not.
 pub type Sent = Option<Result<Option<String>, Problem>>;
@@ -63,7 +48,7 @@ pub trait Upload {
 pub struct Totals {
     /// All.
     pub items: u64,
-    /// Those that the service has refused.
+    /// Items that the service has refused.
     pub refused: u64,
 }
 
@@ -75,15 +60,6 @@ impl Totals {
             refused: sent.filter(|result| result.is_err()).count() as u64,
         }
     }
-}
-
-/// The result of [`Session::heal`].
-#[derive(Debug)]
-pub struct Healed {
-    /// What differs afterwards.
-    pub comparison: Comparison,
-    /// The differences that are gone.
-    pub mended: usize,
 }
 
 /// The part of `GET /healthz` that a run depends on.
@@ -103,7 +79,7 @@ pub struct Session<'a, U> {
     pub client: Client,
     /// Its journal.
     pub journal: Journal,
-    /// What the source has.
+    /// The content of the source.
     pub facts: Facts,
     /// The names, titles and links that the service would refuse, and that were left out.
     pub left_out: u64,
@@ -113,7 +89,7 @@ pub struct Session<'a, U> {
     pub check: ItemCheck,
     /// The rules of the service, if it responds with them.
     pub rules: Option<Rules>,
-    /// What sends.
+    /// The sender.
     pub upload: &'a U,
     /// Where it shows how far it is.
     pub progress: &'a dyn Progress,
@@ -125,7 +101,7 @@ pub struct Session<'a, U> {
 }
 
 impl<'a, U: Upload> Session<'a, U> {
-    /// Reads a source. What the service would refuse is left out, and is a fault of the facts.
+    /// Reads a source. Rows that the service would refuse are left out, and are faults of the facts.
     ///
     /// # Errors
     ///
@@ -237,13 +213,19 @@ impl<'a, U: Upload> Session<'a, U> {
         Ok(self.basis(board, self.rules()?, self.started).compare())
     }
 
-    fn rules(&self) -> Result<&Rules, Failure> {
+    pub(crate) fn rules(&self) -> Result<&Rules, Failure> {
         let url = self.client.url(&["healthz"]);
         let missing = || Failure::Usage(format!("{url} gave no rules, which a comparison needs"));
         self.rules.as_ref().ok_or_else(missing)
     }
 
-    fn basis<'b>(&'b self, board: &'b Board, rules: &'b Rules, read_at: Instant) -> Basis<'b> {
+    /// Returns what a comparison is made of. `read_at` is when the source began to be read.
+    pub(crate) fn basis<'b>(
+        &'b self,
+        board: &'b Board,
+        rules: &'b Rules,
+        read_at: Instant,
+    ) -> Basis<'b> {
         Basis {
             facts: &self.facts,
             board,
@@ -411,31 +393,6 @@ impl<'a, U: Upload> Session<'a, U> {
             "nothing was changed: the source lacks {excess} of the {} that count; if that is right, add --force",
             crate::report::activities(standing as u64)
         )))
-    }
-
-    /// Mends differences, and compares again.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure`] if the service gives no usable response.
-    pub async fn heal(
-        &self,
-        comparison: &Comparison,
-        board: &mut Board,
-    ) -> Result<Healed, Failure> {
-        let plan = crate::heal::Plan::new(comparison, self, board);
-        let refused = plan.run(self, board).await?;
-        self.update(board).await?;
-        // What this run has changed is compared too.
-        let latest = Instant(i64::MAX);
-        let mut after = self.basis(board, self.rules()?, latest).compare();
-        after.leave_changed(comparison);
-        after.refuse_all(&refused);
-        let found = comparison.differences.len();
-        Ok(Healed {
-            mended: found.saturating_sub(after.differences.len()),
-            comparison: after,
-        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! `activity-rank sync`: brings the history of a community from its software, and stays in step with it.
 //!
-//! [`activity_rank_sync`] reads the APIs, compares and heals. Here are the sources that are files: [`csv`], [`discourse`] and
-//! [`stackexchange`], with [`dump`], and [`ghost`]. [`send`] sends through the pipeline of `import`.
+//! [`activity_rank_sync`] reads the APIs, compares and heals. Here are the sources that are files, `csv`, `discourse`,
+//! `stackexchange` and `ghost`, with the reader of `dump`. `send` sends through the pipeline of `import`.
 
 mod csv;
 mod discourse;
@@ -15,10 +15,10 @@ use std::process::ExitCode;
 use activity_rank_core::calendar::Instant;
 use activity_rank_sync::board::Board;
 use activity_rank_sync::compare::Comparison;
-use activity_rank_sync::facts::{Facts, Key, Mapping};
+use activity_rank_sync::facts::{Facts, Key, Mapping, Options};
 use activity_rank_sync::heal::Plan;
 use activity_rank_sync::report::{self, activities};
-use activity_rank_sync::session::{Options, Session};
+use activity_rank_sync::session::Session;
 use activity_rank_sync::sources::Adapter;
 use activity_rank_sync::sources::api::Connection;
 use activity_rank_sync::sources::discourse_api::DiscourseApi;

@@ -37,7 +37,7 @@ pub struct Api<'a> {
 /// The address of a source, and how requests are sent to it.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// What sends them.
+    /// The sender.
     pub platform: Arc<dyn Platform>,
     /// The address.
     pub url: Url,
@@ -225,6 +225,7 @@ pub fn value_at<'a>(item: &'a Value, pointer: &str) -> &'a Value {
 }
 
 #[cfg(test)]
+#[allow(missing_docs, reason = "a test of another module shares a function")]
 pub mod tests {
     use http::header::HeaderValue;
 

@@ -72,7 +72,7 @@ pub struct Post {
 
 /// A like.
 pub struct Like {
-    /// Who likes it.
+    /// The user.
     pub user: i64,
     /// The post.
     pub post: i64,

@@ -20,7 +20,7 @@ use crate::token::sign;
 pub const ID_PREFIX: &str = "ghost:";
 /// The type of activity and its action.
 pub const TYPES: &[(&str, &str)] = &[("post", "publish")];
-/// What a place counts.
+/// The unit of places.
 pub const UNIT: &str = "post";
 /// The longest validity of a token that Ghost accepts, in seconds.
 const VALIDITY: i64 = 300;
