@@ -14,10 +14,11 @@ export async function startCloudflare() {
     const [, script, rest] = pathname.match(/\/workers\/scripts\/([^/]+)(?:\/(.*))?$/) ?? []
     if (method === 'PUT' && script && !rest) uploads.push(script)
     if (method === 'PUT' && rest === 'secrets') secrets.push(`${script}/${JSON.parse(chunks.join('')).name}`)
+    const isList = method === 'GET' && (rest === 'secrets' || pathname.endsWith('/storage/kv/namespaces'))
     const isNew = method === 'GET' && pathname.includes('/workers/services/')
     const answer = isNew
       ? { success: false, errors: [{ code: 10090, message: 'The service does not exist' }], result: null }
-      : { success: true, errors: [], result: method === 'GET' && rest === 'secrets' ? [] : RESULT }
+      : { success: true, errors: [], result: isList ? [] : RESULT }
     response.writeHead(isNew ? 404 : 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ messages: [], ...answer }))
   })
@@ -36,6 +37,7 @@ const RESULT = {
   id: 'id',
   startup_time_ms: 1,
   deployments: [],
+  bindings: [],
   enabled: true,
   previews_enabled: true,
   added: [],
