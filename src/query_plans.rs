@@ -23,6 +23,7 @@ use activity_rank_core::fair_play::{
 };
 use activity_rank_core::history::HistoryRequest;
 use activity_rank_core::point_changes::PointsRequest;
+use activity_rank_core::sync::SyncReport;
 use activity_rank_core::webhook::DeliveriesRequest;
 use activity_rank_store::archive_source::{ArchivePage, BoardState};
 use activity_rank_store::deployment::Deployment;
@@ -35,7 +36,7 @@ use test_support::{npm, root};
 
 use crate::archive::{self, BoardName};
 use crate::journal::{
-    self, JournalRequest, achievements, fair_play, metrics, refusals, rules_preview, sums,
+    self, JournalRequest, achievements, fair_play, metrics, refusals, rules_preview, sums, syncs,
 };
 use crate::platform::d1::Database;
 use crate::webhooks;
@@ -228,6 +229,10 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
     let today = Date::parse("2026-11-20").unwrap();
     refused(metrics::last_number(database, config).await);
     refused(metrics::read(database, config, today).await);
+    let report = json!({"state": "done", "differences": 0});
+    let report = SyncReport::parse("ghost", &report).unwrap();
+    let _ = syncs::upsert(config, &report, Instant(0));
+    let _ = (syncs::select(config), syncs::delete(config, "ghost"));
     for query in ["", "shard=0"] {
         let request = JournalRequest::parse(query).unwrap();
         refused(request.read(database, config).await);
@@ -518,7 +523,7 @@ fn no_query_scans_a_growing_table() {
 }
 
 /// Returns whether a step of a plan reads a whole table that grows, or all rows of the deployment in it. A board has at
-/// most as many places as the archive keeps, and there are at most 1,000 cases.
+/// most as many places as the archive keeps, and there are at most 1,000 cases and 100 sources of sync runs.
 fn scans_table(step: &str) -> bool {
     let mut words = step.split(' ');
     let (kind, table) = (words.next(), words.next().unwrap_or_default());

@@ -166,6 +166,7 @@ impl Response {
             | Error::AuthorConflict(_)
             | Error::EventConflict(_)
             | Error::RulesConflict(_)
+            | Error::SyncConflict(_)
             | Error::TooLarge(_)
             | Error::UnsupportedMediaType
             | Error::UnknownAction(_)

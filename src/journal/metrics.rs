@@ -20,17 +20,35 @@ pub struct JournalMetrics {
     /// The sums of the day: action, activities after undos, and net points in smallest steps. An empty action
     /// is for the members whose first counted activity was on that day.
     pub sums: Vec<(String, i64, i64)>,
+    /// The results of sync runs, in the order of their sources.
+    pub syncs: Vec<SyncMetrics>,
 }
 
-/// Rows of a word and two integers, without a `-1`. The rows read are one for each shard, each waiting message
-/// and each action of the day: the last entry of a shard is found by an index, and its id begins with Unix ms.
-/// Without the other index, the database would read the messages of 30 days.
+/// The result of the sync runs of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyncMetrics {
+    /// The source.
+    pub source: String,
+    /// The number of differences at the end of the last run that was done; `None` if none was.
+    pub differences: Option<i64>,
+    /// When that run ended.
+    pub completed: Option<Instant>,
+    /// Whether the last run failed.
+    pub has_failed: bool,
+}
+
+/// Rows of a word and integers, of which -1 is unknown: two, and three for a source. The rows read are one for each shard, each
+/// waiting message, each action of the day and each source: the last entry of a shard is found by an index, and its id begins
+/// with Unix ms. Without the other index, the database would read the messages of 30 days. A compound `SELECT` of D1 has at
+/// most 5 parts.
 const METRICS: &str = "SELECT 'last ' || IFNULL(MAX(CAST((SELECT MAX(id) FROM journal WHERE site = ?1 \
     AND shard = value) AS INTEGER)), -1) || ' -1' AS text FROM json_each(?3) \
     UNION ALL SELECT 'summed ' || at || ' -1' FROM summed WHERE site = ?1 \
     UNION ALL SELECT 'waiting ' || COUNT(*) || ' ' || IFNULL(MIN(at), -1) \
     FROM deliveries INDEXED BY deliveries_by_due WHERE site = ?1 AND state = 'pending' \
-    UNION ALL SELECT '=' || action || ' ' || count || ' ' || points FROM sums WHERE site = ?1 AND date = ?2";
+    UNION ALL SELECT '=' || action || ' ' || count || ' ' || points FROM sums WHERE site = ?1 AND date = ?2 \
+    UNION ALL SELECT '~' || source || ' ' || IFNULL(differences, -1) || ' ' || IFNULL(completed, -1) || ' ' || (state = 'failed') \
+    FROM syncs WHERE site = ?1";
 
 /// Returns the number of the last entry, which is the number of entries of all deployments in the database; 0 if this
 /// deployment has none. It reads a row for each shard.
@@ -89,10 +107,18 @@ impl JournalMetrics {
             "last" => self.last = instant(first),
             "summed" => self.summed = instant(first),
             "waiting" => (self.messages, self.oldest) = (first, instant(second)),
-            action => {
-                let action = action.trim_start_matches('=').to_owned();
-                self.sums.push((action, first, second));
-            }
+            name => match name.strip_prefix('~') {
+                Some(source) => self.syncs.push(SyncMetrics {
+                    source: source.to_owned(),
+                    differences: (first >= 0).then_some(first),
+                    completed: instant(second),
+                    has_failed: next() == Some(1),
+                }),
+                None => {
+                    let action = name.trim_start_matches('=').to_owned();
+                    self.sums.push((action, first, second));
+                }
+            },
         }
     }
 }
@@ -111,6 +137,8 @@ mod tests {
             "= 3 0",
             "=like -1 -2",
             "=last 1 2",
+            "~ghost -1 -1 1",
+            "~last 3 8 0",
         ] {
             metrics.add(row);
         }
@@ -123,6 +151,20 @@ mod tests {
                 (String::new(), 3, 0),
                 ("like".into(), -1, -2),
                 ("last".into(), 1, 2),
+            ],
+            syncs: vec![
+                SyncMetrics {
+                    source: "ghost".into(),
+                    differences: None,
+                    completed: None,
+                    has_failed: true,
+                },
+                SyncMetrics {
+                    source: "last".into(),
+                    differences: Some(3),
+                    completed: Some(Instant(8)),
+                    has_failed: false,
+                },
             ],
         };
         assert_eq!(metrics, expected);

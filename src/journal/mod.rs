@@ -80,6 +80,7 @@ mod points;
 pub mod refusals;
 pub mod rules_preview;
 pub mod sums;
+pub mod syncs;
 mod write;
 
 pub use members::find_members;

@@ -5,7 +5,7 @@
 
 use super::status::VERSION;
 use crate::app::RequestContext;
-use crate::journal::metrics::{self as journal, JournalMetrics};
+use crate::journal::metrics::{self as journal, JournalMetrics, SyncMetrics};
 use crate::log;
 use crate::platform::clock;
 use crate::response::Response;
@@ -64,6 +64,7 @@ pub async fn get(context: RequestContext<'_>, caller: Caller) -> Result<Response
         metrics.gauge("journal_up", help, up);
         if let Ok(found) = found {
             write_journal(&mut metrics, &found, config);
+            write_syncs(&mut metrics, &found.syncs);
         }
     }
     let response = Response::text(MEDIA_TYPE, metrics.finish());
@@ -258,6 +259,38 @@ fn write_journal(metrics: &mut Metrics, found: &JournalMetrics, config: &Config)
     let decimals = config.layout.decimals;
     for (action, _, steps) in &sums {
         metrics.sample(&[("action", action)], Number::new(*steps, decimals));
+    }
+}
+
+fn write_syncs(metrics: &mut Metrics, syncs: &[SyncMetrics]) {
+    type Value = fn(&SyncMetrics) -> Option<Number>;
+    let families: [(&str, &str, Value); 3] = [
+        (
+            "sync_differences",
+            "Differences at the end of the last completed sync run of a source; absent if there was none.",
+            |sync| Some(Number::new(sync.differences?, 0)),
+        ),
+        (
+            "sync_completed_timestamp_seconds",
+            "When the last completed sync run of a source ended; absent if there was none.",
+            |sync| sync.completed.map(timestamp),
+        ),
+        (
+            "sync_failed",
+            "Whether the last sync run of a source failed.",
+            |sync| Some(sync.has_failed.into()),
+        ),
+    ];
+    for (name, help, value) in families {
+        let mut is_described = false;
+        for sync in syncs {
+            let Some(value) = value(sync) else { continue };
+            if !is_described {
+                metrics.describe(name, "gauge", help);
+                is_described = true;
+            }
+            metrics.sample(&[("source", &sync.source)], value);
+        }
     }
 }
 

@@ -22,6 +22,7 @@ mod rules;
 mod standings;
 mod stats;
 mod status;
+mod syncs;
 pub mod table;
 mod targets;
 mod token;

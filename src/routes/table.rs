@@ -2,11 +2,12 @@
 
 use super::credentials::Document;
 use super::pages::Page;
+use super::syncs::Operation as Syncs;
 use super::users::may_see_hidden;
 use super::{
     accounts, achievements, activity, card, cases, credentials, digest, events, health, journal,
     live, metrics, moderation, pages, pauses, points, ranking, rules, standings, stats, status,
-    targets, token, users, visitors, webhooks,
+    syncs, targets, token, users, visitors, webhooks,
 };
 use crate::app::{App, RequestContext};
 use crate::middleware::authentication::{authenticate, limit_public_read};
@@ -308,6 +309,13 @@ pub const ROUTES: &[Route] = routes! {
     "/v1/cases/{id}" None {
         GET Authenticated |c, [id, _], caller| cases::get(c, id, caller);
         PUT WithBody |c, [id, _], caller, body| cases::put(c, id, caller, body);
+    }
+    "/v1/syncs" None {
+        GET Authenticated |c, _, caller| syncs::handle(c, caller, Syncs::List);
+    }
+    "/v1/syncs/{source}" None {
+        PUT WithBody |c, [source, _], caller, body| syncs::handle(c, caller, Syncs::Put(source, body));
+        DELETE Authenticated |c, [source, _], caller| syncs::handle(c, caller, Syncs::Delete(source));
     }
     "/v1/journal" None {
         GET Authenticated |c, _, caller| journal::get(c, caller);

@@ -102,7 +102,7 @@ const STREAMS: [&str; 6] = [
 ];
 
 /// Routes of operators, and routes whose responses have no members.
-const WITHOUT_MEMBERS: [&str; 23] = [
+const WITHOUT_MEMBERS: [&str; 24] = [
     "/",
     "/admin",
     "/docs",
@@ -124,6 +124,7 @@ const WITHOUT_MEMBERS: [&str; 23] = [
     "/v1/rules/preview",
     "/v1/stats",
     "/v1/status",
+    "/v1/syncs",
     "/v1/token",
     "/v1/webhooks/deliveries",
 ];

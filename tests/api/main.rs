@@ -30,6 +30,7 @@ mod static_files;
 mod static_routes;
 mod stats;
 mod status;
+mod syncs;
 mod users;
 mod visitors;
 mod webhooks;

@@ -19,7 +19,7 @@ pub struct Problem {
 }
 
 /// Slug, status and title of each problem type.
-const TYPES: [(&str, u16, &str); 20] = [
+const TYPES: [(&str, u16, &str); 21] = [
     ("invalid-request", 400, "The request is invalid"),
     ("unauthenticated", 401, "Authentication failed"),
     ("forbidden", 403, "Forbidden"),
@@ -29,6 +29,7 @@ const TYPES: [(&str, u16, &str); 20] = [
     ("author-conflict", 409, "The target has another author"),
     ("event-conflict", 409, "The event does not allow this"),
     ("rules-conflict", 409, "The rules do not allow this"),
+    ("sync-conflict", 409, "There are too many sources"),
     ("method-not-allowed", 405, "Method not allowed"),
     ("too-large", 413, "The request body is too large"),
     ("unsupported-media-type", 415, "Unsupported media type"),

@@ -118,6 +118,7 @@ fn responses_match_openapi_document() {
             "/v1/cases",
             "/v1/visitors",
             "/v1/content/counts",
+            "/v1/syncs",
             "/v1/token",
         ];
         let ends = [

@@ -149,6 +149,13 @@ const CALLS = [
   ['putCase', { id: `case_${'0'.repeat(16)}`, body: { state: 'dismissed', reason: 'A team' } }, 404],
   ['listDeliveries', { state: 'pending' }, { deliveries: [] }],
   ['retryDelivery', { id: `msg_${'0'.repeat(32)}` }, 404],
+  [
+    'putSync',
+    { source: 'github/acme', body: { state: 'done', differences: 0, refused: { 'own-target': 41 } } },
+    { source: 'github/acme', differences: 0, mended: 0, refused: { 'own-target': 41 } },
+  ],
+  ['listSyncs', {}, { syncs: [{ source: 'github/acme', state: 'done' }] }],
+  ['deleteSync', { source: 'github/acme' }, undefined],
   ['getStats', {}, { timezone: 'UTC', days: [{ active: 1 }] }],
   ['getStatus', {}, { store: { circuit: 'closed' } }],
   ['getMetrics', {}, /^activity_rank_store_up 1$[\s\S]*# EOF\n$/m],

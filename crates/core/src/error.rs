@@ -14,6 +14,7 @@
 //! | 409 | `event-conflict` | why the event cannot be defined or adjusted like that | |
 //! | 409 | `pause-conflict` | why the user cannot have the pause | |
 //! | 409 | `rules-conflict` | why the rules cannot be published, taken back or previewed | |
+//! | 409 | `sync-conflict` | why no further source can report | |
 //! | 405 | `method-not-allowed` | the allowed methods | |
 //! | 413 | `too-large` | the limit | |
 //! | 415 | `unsupported-media-type` | the supported media type | |
@@ -132,6 +133,8 @@ pub enum Error {
     PauseConflict(&'static str),
     /// The rules cannot be published, taken back or previewed.
     RulesConflict(String),
+    /// There are too many sources of sync runs.
+    SyncConflict(&'static str),
     /// The route does not support the method: the value of `Allow`.
     MethodNotAllowed(String),
     /// The body exceeds a limit.
@@ -223,6 +226,7 @@ impl Error {
             Self::EventConflict(_) => (409, "event-conflict", "The event does not allow this"),
             Self::PauseConflict(_) => (409, "pause-conflict", "The pauses do not allow this"),
             Self::RulesConflict(_) => (409, "rules-conflict", "The rules do not allow this"),
+            Self::SyncConflict(_) => (409, "sync-conflict", "There are too many sources"),
             Self::MethodNotAllowed(_) => (405, "method-not-allowed", "Method not allowed"),
             Self::TooLarge(_) => (413, "too-large", "The request body is too large"),
             Self::UnsupportedMediaType => (415, "unsupported-media-type", "Unsupported media type"),
@@ -290,6 +294,7 @@ impl Error {
             | Self::InvalidToken(detail)
             | Self::AccountConflict(detail)
             | Self::PauseConflict(detail)
+            | Self::SyncConflict(detail)
             | Self::RateLimited(detail, _) => (*detail).to_owned(),
             Self::MethodNotAllowed(allow) => format!("Allowed methods: {allow}."),
             Self::UnsupportedMediaType => {

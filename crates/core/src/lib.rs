@@ -13,7 +13,7 @@
 //!    shown about one user.
 //! 7. [`achievement`] and [`credential`]: goals beyond a rank; [`counts`]: the numbers of targets; [`stats`] and [`digest`]: the numbers of the site, and the digests of weeks.
 //! 8. [`fair_play`]: who gives points to whom, and cases for moderators.
-//! 9. [`webhook`]: the messages to webhooks; [`metrics`]: the format of metrics.
+//! 9. [`webhook`]: the messages to webhooks; [`metrics`]: the format of metrics; [`sync`]: results of sync runs.
 //! 10. [`token`] and [`caller`]: who sends a request, and what that caller may do.
 //! 11. [`id`], [`path`], [`text`], [`json`], [`query`] and [`object`]: parsers, checks and a serializer
 //!     that the others share.
@@ -52,6 +52,7 @@ pub mod score;
 pub mod shard;
 pub mod stats;
 pub mod streak;
+pub mod sync;
 pub mod text;
 pub mod token;
 pub mod webhook;

@@ -1303,6 +1303,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/syncs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the results of sync runs
+         * @description Returns the result of each source in the order of their names. Requires the scope `admin`, and the journal.
+         */
+        get: operations["listSyncs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/syncs/{source}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Not `.` or `..`.
+                 * @example discourse
+                 */
+                source: components["schemas"]["SyncSource"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Report a sync run
+         * @description Stores the state of a run of `activity-rank sync`, which brings the history of a source to the boards. A run that is `done` replaces the result of the one before; other states keep it, so that `completed_at` becomes old while runs fail or do not end. Requires the scope `admin`, and the journal.
+         */
+        put: operations["putSync"];
+        post?: never;
+        /**
+         * Delete the result of a source
+         * @description Deletes the result of a source that is not synchronized any more. Idempotent. Requires the scope `admin`, and the journal.
+         */
+        delete: operations["deleteSync"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/journal": {
         parameters: {
             query?: never;
@@ -3047,6 +3097,54 @@ export interface components {
             /** @description Pass as `before` to get the next page. `null` on the last page. */
             next: string | null;
         };
+        /** @description The name of a source. */
+        SyncSource: string;
+        /** @enum {unknown} */
+        SyncState: "running" | "done" | "failed";
+        SyncReport: {
+            state: components["schemas"]["SyncState"];
+            /** @description The number of differences between the source and the boards at the end of the run. Required in the state `done`. This number and the next two are stored in that state alone. */
+            differences?: number;
+            /**
+             * @description The number of differences that the run has mended.
+             * @default 0
+             */
+            mended?: number;
+            /**
+             * @description The number of activities of the source that the rules refuse, by reason.
+             * @default {}
+             */
+            refused?: {
+                [key: string]: number;
+            };
+            /** @description The progress of the run, or why it failed. One line of text. */
+            detail?: string;
+        };
+        /** @description The result of the sync runs of a source. */
+        Sync: {
+            source: components["schemas"]["SyncSource"];
+            state: components["schemas"]["SyncState"];
+            /** @description That of the last report. */
+            detail: string | null;
+            /**
+             * Format: date-time
+             * @description The instant of the last report.
+             */
+            reported_at: string;
+            /**
+             * Format: date-time
+             * @description The instant of the last report of a run that was done; `null` if none was. The next three fields are from that report.
+             */
+            completed_at: string | null;
+            differences: number | null;
+            mended: number | null;
+            refused: {
+                [key: string]: number;
+            } | null;
+        };
+        Syncs: {
+            syncs: components["schemas"]["Sync"][];
+        };
         Journal: {
             /** @description The prefix of all keys. */
             prefix: string;
@@ -3605,7 +3703,7 @@ export interface components {
              * @description Identifies the type of problem.
              * @enum {unknown}
              */
-            type: "/problems/invalid-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/not-found" | "/problems/account-conflict" | "/problems/author-conflict" | "/problems/event-conflict" | "/problems/pause-conflict" | "/problems/rules-conflict" | "/problems/method-not-allowed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/unknown-action" | "/problems/not-undoable" | "/problems/score-overflow" | "/problems/rate-limited" | "/problems/misconfigured" | "/problems/store-unavailable" | "/problems/keys-unavailable" | "/problems/turnstile-unavailable";
+            type: "/problems/invalid-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/not-found" | "/problems/account-conflict" | "/problems/author-conflict" | "/problems/event-conflict" | "/problems/pause-conflict" | "/problems/rules-conflict" | "/problems/sync-conflict" | "/problems/method-not-allowed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/unknown-action" | "/problems/not-undoable" | "/problems/score-overflow" | "/problems/rate-limited" | "/problems/misconfigured" | "/problems/store-unavailable" | "/problems/keys-unavailable" | "/problems/turnstile-unavailable";
             /** @description A short description of the type. */
             title: string;
             /** @description The HTTP status code. */
@@ -3966,6 +4064,23 @@ export interface components {
                  *       "title": "The rules do not allow this",
                  *       "status": 409,
                  *       "detail": "RULES_LOCKED is true: the rules of this deployment change only in RULES."
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `sync-conflict`: the source is new, and there are 100 others. */
+        SyncConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/sync-conflict",
+                 *       "title": "There are too many sources",
+                 *       "status": 409,
+                 *       "detail": "There are 100 sources: delete one first."
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
@@ -7861,6 +7976,146 @@ export interface operations {
             409: components["responses"]["AccountConflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    listSyncs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The results. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "syncs": [
+                     *         {
+                     *           "source": "discourse",
+                     *           "state": "done",
+                     *           "detail": null,
+                     *           "reported_at": "2026-11-20T02:14:07Z",
+                     *           "completed_at": "2026-11-20T02:14:07Z",
+                     *           "differences": 0,
+                     *           "mended": 12,
+                     *           "refused": {
+                     *             "own-target": 41
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Syncs"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    putSync: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Not `.` or `..`.
+                 * @example discourse
+                 */
+                source: components["schemas"]["SyncSource"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "state": "done",
+                 *       "differences": 0,
+                 *       "mended": 12,
+                 *       "refused": {
+                 *         "own-target": 41
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["SyncReport"];
+            };
+        };
+        responses: {
+            /** @description The result that is stored. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "source": "discourse",
+                     *       "state": "done",
+                     *       "detail": null,
+                     *       "reported_at": "2026-11-20T02:14:07Z",
+                     *       "completed_at": "2026-11-20T02:14:07Z",
+                     *       "differences": 0,
+                     *       "mended": 12,
+                     *       "refused": {
+                     *         "own-target": 41
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Sync"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["SyncConflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Misconfigured"];
+            503: components["responses"]["StoreUnavailable"];
+        };
+    };
+    deleteSync: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Not `.` or `..`.
+                 * @example discourse
+                 */
+                source: components["schemas"]["SyncSource"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The source has no result. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Misconfigured"];
             503: components["responses"]["StoreUnavailable"];

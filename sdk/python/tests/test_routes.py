@@ -312,6 +312,18 @@ def test_cases(api: Any, unique: str) -> None:
     assert status_of(lambda: api.put_case(unknown, {"state": "dismissed", "reason": "A team"})) == 404
 
 
+def test_syncs(api: Any, unique: str) -> None:
+    # Characters that a path must escape.
+    source = f"{unique}/a:1"
+    result = api.put_sync(source, {"state": "done", "differences": 3, "refused": {"own-target": 41}})
+    assert (result["differences"], result["mended"], result["refused"]) == (3, 0, {"own-target": 41})
+    failed = api.put_sync(source, {"state": "failed", "detail": "no response"})
+    assert (failed["state"], failed["completed_at"]) == ("failed", result["completed_at"])
+    assert failed in api.list_syncs()["syncs"]
+    assert api.delete_sync(source) is None
+    assert failed not in api.list_syncs()["syncs"]
+
+
 def test_service(api: Any, public: Any) -> None:
     stats = api.get_stats(from_=today(), to=today())
     assert [day["date"] for day in stats["days"]] == [today()]

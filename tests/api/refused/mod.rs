@@ -90,7 +90,7 @@ async fn chunked_body_is_read_up_to_the_size_limit() {
     assert!(app.store().snapshot() == before, "Redis was changed");
 }
 
-/// Every problem type of the OpenAPI document occurs in a case here, or in the tests of targets, events, rules,
+/// Every problem type of the OpenAPI document occurs in a case here, or in the tests of targets, events, rules, syncs,
 /// tokens, rate limits, configuration or outages.
 #[test]
 fn documented_problem_types_are_all_tested() {
@@ -100,6 +100,7 @@ fn documented_problem_types_are_all_tested() {
         "event-conflict",
         "pause-conflict",
         "rules-conflict",
+        "sync-conflict",
         "forbidden",
         "rate-limited",
         "misconfigured",

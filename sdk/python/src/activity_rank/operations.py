@@ -1765,6 +1765,67 @@ class Operations(ABC):
             timeout=timeout,
         )
 
+    def list_syncs(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.Syncs:
+        """List the results of sync runs.
+
+        Returns the result of each source in the order of their names. Requires the scope `admin`, and the journal.
+
+        `GET /v1/syncs`
+        """
+        return self._call(
+            routes.LIST_SYNCS,
+            timeout=timeout,
+        )
+
+    def put_sync(
+        self,
+        source: str,
+        body: types.SyncReport,
+        *,
+        timeout: float | None = None,
+    ) -> types.Sync:
+        """Report a sync run.
+
+        Stores the state of a run of `activity-rank sync`, which brings the history of a source to the boards. A run
+        that is `done` replaces the result of the one before; other states keep it, so that `completed_at` becomes old
+        while runs fail or do not end. Requires the scope `admin`, and the journal.
+
+        source: Not `.` or `..`.
+
+        `PUT /v1/syncs/{source}`
+        """
+        return self._call(
+            routes.PUT_SYNC,
+            path={"source": source},
+            body=body,
+            timeout=timeout,
+        )
+
+    def delete_sync(
+        self,
+        source: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete the result of a source.
+
+        Deletes the result of a source that is not synchronized any more. Idempotent. Requires the scope `admin`, and
+        the journal.
+
+        source: Not `.` or `..`.
+
+        `DELETE /v1/syncs/{source}`
+        """
+        return self._call(
+            routes.DELETE_SYNC,
+            path={"source": source},
+            timeout=timeout,
+        )
+
     def get_journal(
         self,
         *,
@@ -3894,6 +3955,67 @@ class AsyncOperations(ABC):
             routes.PUT_CASE,
             path={"id": id},
             body=body,
+            timeout=timeout,
+        )
+
+    async def list_syncs(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.Syncs:
+        """List the results of sync runs.
+
+        Returns the result of each source in the order of their names. Requires the scope `admin`, and the journal.
+
+        `GET /v1/syncs`
+        """
+        return await self._call(
+            routes.LIST_SYNCS,
+            timeout=timeout,
+        )
+
+    async def put_sync(
+        self,
+        source: str,
+        body: types.SyncReport,
+        *,
+        timeout: float | None = None,
+    ) -> types.Sync:
+        """Report a sync run.
+
+        Stores the state of a run of `activity-rank sync`, which brings the history of a source to the boards. A run
+        that is `done` replaces the result of the one before; other states keep it, so that `completed_at` becomes old
+        while runs fail or do not end. Requires the scope `admin`, and the journal.
+
+        source: Not `.` or `..`.
+
+        `PUT /v1/syncs/{source}`
+        """
+        return await self._call(
+            routes.PUT_SYNC,
+            path={"source": source},
+            body=body,
+            timeout=timeout,
+        )
+
+    async def delete_sync(
+        self,
+        source: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete the result of a source.
+
+        Deletes the result of a source that is not synchronized any more. Idempotent. Requires the scope `admin`, and
+        the journal.
+
+        source: Not `.` or `..`.
+
+        `DELETE /v1/syncs/{source}`
+        """
+        return await self._call(
+            routes.DELETE_SYNC,
+            path={"source": source},
             timeout=timeout,
         )
 

@@ -106,6 +106,9 @@ OPEN_CASE: Route[types.Case] = Route("openCase", "POST", "/v1/cases", "json")
 SEARCH_CASES: Route[types.CaseSearch] = Route("searchCases", "POST", "/v1/cases/search", "json")
 GET_CASE: Route[types.CaseDetails] = Route("getCase", "GET", "/v1/cases/{id}", "json")
 PUT_CASE: Route[types.Case] = Route("putCase", "PUT", "/v1/cases/{id}", "json")
+LIST_SYNCS: Route[types.Syncs] = Route("listSyncs", "GET", "/v1/syncs", "json")
+PUT_SYNC: Route[types.Sync] = Route("putSync", "PUT", "/v1/syncs/{source}", "json")
+DELETE_SYNC: Route[None] = Route("deleteSync", "DELETE", "/v1/syncs/{source}", "none")
 GET_JOURNAL: Route[types.Journal] = Route("getJournal", "GET", "/v1/journal", "json")
 LIST_DELIVERIES: Route[types.Deliveries] = Route("listDeliveries", "GET", "/v1/webhooks/deliveries", "json")
 RETRY_DELIVERY: Route[types.Delivery] = Route("retryDelivery", "POST", "/v1/webhooks/deliveries/{id}/retry", "json")
@@ -203,6 +206,9 @@ ALL: tuple[Route[Any], ...] = (
     SEARCH_CASES,
     GET_CASE,
     PUT_CASE,
+    LIST_SYNCS,
+    PUT_SYNC,
+    DELETE_SYNC,
     GET_JOURNAL,
     LIST_DELIVERIES,
     RETRY_DELIVERY,

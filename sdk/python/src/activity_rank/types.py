@@ -192,6 +192,7 @@ class Problem(TypedDict):
         "/problems/event-conflict",
         "/problems/pause-conflict",
         "/problems/rules-conflict",
+        "/problems/sync-conflict",
         "/problems/method-not-allowed",
         "/problems/too-large",
         "/problems/unsupported-media-type",
@@ -1328,6 +1329,50 @@ class Deliveries(TypedDict):
     deliveries: list[Delivery]
     next: str | None
     """Pass as `before` to get the next page. `null` on the last page."""
+
+
+SyncSource: TypeAlias = str
+"""The name of a source."""
+
+
+SyncState: TypeAlias = Literal["running", "done", "failed"]
+
+
+@final
+class SyncReport(TypedDict):
+    state: SyncState
+    differences: NotRequired[int]
+    """The number of differences between the source and the boards at the end of the run. Required in the state `done`.
+    This number and the next two are stored in that state alone."""
+    mended: NotRequired[int]
+    """The number of differences that the run has mended."""
+    refused: NotRequired[dict[str, int]]
+    """The number of activities of the source that the rules refuse, by reason."""
+    detail: NotRequired[str]
+    """The progress of the run, or why it failed. One line of text."""
+
+
+@final
+class Sync(TypedDict):
+    """The result of the sync runs of a source."""
+
+    source: SyncSource
+    state: SyncState
+    detail: str | None
+    """That of the last report."""
+    reported_at: str
+    """The instant of the last report."""
+    completed_at: str | None
+    """The instant of the last report of a run that was done; `null` if none was. The next three fields are from that
+    report."""
+    differences: int | None
+    mended: int | None
+    refused: dict[str, int] | None
+
+
+@final
+class Syncs(TypedDict):
+    syncs: list[Sync]
 
 
 @final
