@@ -203,6 +203,7 @@ describe('overview', () => {
       entries.map(({ user: { id, name } }) => (name ? `${name} ${id}` : id)),
     )
     assert.deepEqual(await card(page, 'Top content: Week').locator('.line').allInnerTexts(), ['First post post-1'])
+    assert.equal(await card(page, 'Sources').count(), 0)
   })
 
   it('attention links to the view that handles it', async (t) => {
@@ -272,6 +273,39 @@ activity_rank_webhook_oldest_timestamp_seconds ${Date.parse(hours(2)) / 1000}
     assert.deepEqual(await part.locator('dd b').allInnerTexts(), ['31%', '0.63', '–'])
     await part.getByText('The share of received points that go both ways').waitFor()
     assert.equal(await part.getByRole('link', { name: 'Open cases: 2+' }).getAttribute('href'), '#cases')
+  })
+
+  it('sources of sync runs have a table', async (t) => {
+    const sync = (source, report) => app.request('PUT', `/v1/syncs/${encodeURIComponent(source)}`, report)
+    t.after(() =>
+      Promise.all(
+        ['ghost', 'github/acme'].map((source) => app.request('DELETE', `/v1/syncs/${encodeURIComponent(source)}`)),
+      ),
+    )
+    await sync('ghost', { state: 'done', differences: 0, mended: 1204 })
+    await sync('github/acme', { state: 'running', detail: 'Page 3 of 8' })
+    const page = await openAdmin(t, app)
+    const [state, completed, ...numbers] = await rowOf(page, 'Sources', 'ghost')
+    assert.match(completed, /^\w+ \d+, \d{4}, /)
+    assert.deepEqual([state, ...numbers], ['Done', '0', '1,204'])
+    assert.deepEqual(await rowOf(page, 'Sources', 'github/acme'), ['Running\nPage 3 of 8', '–', '–', '–'])
+    assert.deepEqual(page.errors, [])
+  })
+
+  it('late, failed and differing syncs need attention', async (t) => {
+    const sync = (source, state, differences, days) => {
+      const completed_at = days === null ? null : day(days)
+      return { source, state, detail: null, completed_at, differences, mended: differences }
+    }
+    const syncs = [sync('a', 'failed', 3, -4), sync('b', 'done', 0, -1), sync('c', 'running', null, null)]
+    const before = (page) => page.route('**/v1/syncs', (route) => route.fulfill({ json: { syncs } }))
+    const page = await openAdmin(t, app, '', { before })
+    const found = (await lines(page)).filter((line) => / [abc] /.test(line))
+    assert.deepEqual(found, [
+      'Problem The last sync run of a failed.',
+      'Warning Differences between a and the boards: 3.',
+      'Warning The last completed sync run of a was 4 days ago.',
+    ])
   })
 
   it('unavailable store leaves the rest', async (t) => {

@@ -26,7 +26,7 @@ const PAGES = [
   { name: 'recap', path: '/u/ada/2026', ready: [':is(#facts, #achievements) li', 10] },
   { name: 'try', path: '/try', member: 'wu', ready: ['#actions button', 9] },
   { name: 'admin-sign-in', path: '/admin', ready: ['#sign-in:not([hidden])', 1] },
-  { name: 'admin-overview', path: '/admin', isAdmin: true, ready: ['#view .card', 3] },
+  { name: 'admin-overview', path: '/admin', isAdmin: true, ready: ['#view .card', 4] },
   { name: 'admin-members', path: '/admin#members', isAdmin: true, ready: ['.results li', 10] },
   { name: 'admin-member', path: '/admin#member/ada', isAdmin: true, ready: ['#view .card', 4] },
   { name: 'admin-cases', path: '/admin#cases', isAdmin: true, ready: ['#view .feed li', 2] },

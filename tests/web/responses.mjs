@@ -339,6 +339,21 @@ const STATUS = () => ({
   commands: { processed: 1_234_567, uptime_seconds: 86_400 * 12 },
 })
 
+const SYNCS = () => [
+  {
+    ...{ source: 'discourse', state: 'done', detail: null, reported_at: iso(0, -7), completed_at: iso(0, -7) },
+    ...{ differences: 0, mended: 12, refused: { 'own-target': 41 } },
+  },
+  {
+    ...{ source: 'github/acme', state: 'failed', detail: 'api.github.com: 403, the token has expired' },
+    ...{ reported_at: iso(0, -6), completed_at: iso(-3, -6), differences: 3, mended: 1204, refused: {} },
+  },
+  {
+    ...{ source: 'wordpress:2', state: 'running', detail: 'Comments: page 12 of 40', reported_at: iso(0, -0.1) },
+    ...{ completed_at: null, differences: null, mended: null, refused: null },
+  },
+]
+
 function placesOf(user) {
   const { standings } = respondOfGallery('card', ['users', user, 'card'])
   const places = Object.entries(standings).map(([period, { id, score, rank, total }]) => [
@@ -362,6 +377,7 @@ function respond(url, isMember) {
   if (root === 'rules') return isMember ? PUBLISHED() : { ...PUBLISHED(), versions: [] }
   if (root === 'stats') return STATS(url)
   if (root === 'status') return STATUS()
+  if (root === 'syncs') return { syncs: SYNCS() }
   const isPast = url.searchParams.has('date')
   if (root !== 'users') return respondOfGallery('year', url.pathname.slice(4).split('/'), isPast) ?? undefined
   const user = respondOfGallery('card', ['users', name, 'card']).user

@@ -2,8 +2,8 @@
 
 /** @import { Content } from './parts.js' */
 /** @import { Kind } from './search.js' */
-/** @import { Cases, Context, Delivery, Health, Status } from './types.js' */
-/** @typedef {{ text: string, href: string, kind: 'warn' | 'bad' }} Item */
+/** @import { Cases, Context, Delivery, Health, Status, Sync } from './types.js' */
+/** @typedef {{ text: string, href?: string, kind: 'warn' | 'bad' }} Item */
 /**
  * @template Value
  * @typedef {{ value: Value | null, code?: number }} Answer
@@ -14,10 +14,26 @@ import { ApiError } from './api.js'
 import { fairnessTiles, readCases } from './cases.js'
 import { SLOW } from './health.js'
 import { comparison, tiles } from './numbers.js'
-import { attempt, badge, button, card, columns, feed, heading, note, table, targetUrl, wide } from './parts.js'
+import {
+  attempt,
+  badge,
+  button,
+  card,
+  code,
+  columns,
+  feed,
+  heading,
+  note,
+  table,
+  targetUrl,
+  time,
+  wide,
+} from './parts.js'
 import { boardOf, itemList } from './search.js'
 
 const LATE = 1800 // seconds. Cron runs each five minutes, and records one run in a quarter of an hour.
+const SYNC_LATE = 2 * 86_400 // seconds
+const SYNC_KINDS = /** @type {const} */ ({ running: '', done: 'good', failed: 'bad' })
 const FAILED = 100 // the most deliveries that a request returns
 const OPEN = 100 // the most cases that a request returns
 const TOP = 5
@@ -32,8 +48,9 @@ export async function overviewView(context) {
   const { api, texts, signal } = context
   const health = await api.health(signal)
   const cases = optional(readCases(context, `state=open&limit=${OPEN}`)).then(({ value }) => value)
+  const syncs = readSyncs(context, health)
   const [{ items, notes }, days, fairness, members, targets, answers] = await Promise.all([
-    attention(context, health, cases),
+    attention(context, health, cases, syncs),
     attempt(context, async () => numberTiles(context, await comparison(context, 7))),
     cases.then((cases) => (cases ? fairnessPart(context, cases) : '')),
     topCard(context, 'members', texts.overview.members, health.configured?.periods),
@@ -49,6 +66,7 @@ export async function overviewView(context) {
     { className: 'overview' },
     heading(texts.sections.overview, refresh),
     card(texts.overview.attention, list, ...notes.map(note)),
+    syncsCard(context, await syncs),
     days,
     fairness,
     columns(...[members, targets].filter((part) => part !== null)),
@@ -65,7 +83,7 @@ const allGood = ({ texts }) =>
  * @param {Item} item
  */
 const lineOf = ({ texts }, { text, href, kind }) => ({
-  line: [badge(texts.overview.kinds[kind], kind), ' ', make('a', { href }, text)],
+  line: [badge(texts.overview.kinds[kind], kind), ' ', href ? make('a', { href }, text) : text],
 })
 
 /**
@@ -73,9 +91,10 @@ const lineOf = ({ texts }, { text, href, kind }) => ({
  * @param {Context} context
  * @param {Health} health
  * @param {Promise<Cases | null>} cases that are open
+ * @param {Promise<Sync[]>} syncs
  * @returns {Promise<{ items: Item[], notes: string[] }>}
  */
-async function attention(context, health, cases) {
+async function attention(context, health, cases, syncs) {
   const { api, texts, format, signal } = context
   const words = texts.overview
   /** @type {[Answer<Status>, Answer<{ deliveries: Delivery[], next: string | null }>, Answer<string>]} */
@@ -87,7 +106,7 @@ async function attention(context, health, cases) {
   const now = Date.now()
   /** @type {Item[]} */
   const items = []
-  const add = (/** @type {Item['kind']} */ kind, /** @type {string} */ href, /** @type {string} */ text) =>
+  const add = (/** @type {Item['kind']} */ kind, /** @type {string | undefined} */ href, /** @type {string} */ text) =>
     items.push({ kind, href, text })
 
   if (health.status !== 'ok') {
@@ -101,6 +120,7 @@ async function attention(context, health, cases) {
     const count = `${format.number(failed.deliveries.length)}${failed.next ? '+' : ''}`
     add('bad', '#webhooks/failed', words.deliveries(count))
   }
+  for (const { source, state } of await syncs) if (state === 'failed') add('bad', undefined, words.sync_failed(source))
   for (const warning of health.warnings) add('warn', '#health', warning)
   const latency = status?.store.latency_ms ?? 0
   if (latency > SLOW) add('warn', '#health', `${texts.health.latency}: ${format.milliseconds(latency)}`)
@@ -115,6 +135,11 @@ async function attention(context, health, cases) {
   if (delay > LATE) add('warn', '#webhooks', words.messages(messages, format.duration(delay)))
   const changes = metricOf(metrics, 'pending_changes')
   if (changes) add('warn', '#audit', words.changes(format.number(changes)))
+  for (const { source, differences, completed_at: completed } of await syncs) {
+    if (differences) add('warn', undefined, words.sync_differs(source, format.number(differences)))
+    const age = (now - Date.parse(completed ?? '')) / 1000
+    if (age > SYNC_LATE) add('warn', undefined, words.sync_late(source, format.duration(age)))
+  }
   const open = await cases
   if (open?.cases.length) add('warn', '#cases', openCases(context, open))
 
@@ -139,6 +164,44 @@ async function optional(answer) {
     if (error instanceof ApiError) return { value: null, code: error.status }
     throw error
   }
+}
+
+/**
+ * Returns the results of sync runs; none without a journal.
+ * @param {Context} context
+ * @param {Health} health
+ * @returns {Promise<Sync[]>}
+ */
+async function readSyncs({ api, signal }, { configured }) {
+  if (!configured?.bound.includes('journal')) return []
+  /** @type {Answer<{ syncs: Sync[] }>} */
+  const { value } = await optional(api.get('/v1/syncs', signal))
+  return value?.syncs ?? []
+}
+
+/**
+ * Creates a table of the sources of sync runs; nothing without one.
+ * @param {Context} context
+ * @param {Sync[]} syncs
+ */
+function syncsCard(context, syncs) {
+  const { texts, format } = context
+  const words = texts.overview.syncs
+  const number = (/** @type {number | null} */ value) => (value === null ? '–' : format.number(value))
+  const rows = syncs.map(({ source, state, detail, completed_at: completed, differences, mended }) => [
+    code(source),
+    make(
+      'div',
+      {},
+      badge(texts.rules.preview.states[state], SYNC_KINDS[state]),
+      detail ? make('div', { className: 'hint' }, detail) : '',
+    ),
+    completed ? time(context, completed) : '–',
+    number(differences),
+    number(mended),
+  ])
+  const titles = [words.source, texts.state, words.completed, `${words.differences}>`, `${words.mended}>`]
+  return rows.length ? card(words.title, wide(words.title, table(words.title, titles, rows))) : ''
 }
 
 /**

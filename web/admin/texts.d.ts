@@ -127,6 +127,10 @@ export interface Texts {
     members: string
     targets: string
     answers: Record<'title' | 'page' | 'yes' | 'no' | 'none', string>
+    syncs: Record<'title' | 'source' | 'completed' | 'differences' | 'mended', string>
+    sync_failed: (source: string) => string
+    sync_differs: (source: string, count: string) => string
+    sync_late: (source: string, age: string) => string
     fairness: string
     cases: (count: string) => string
   }

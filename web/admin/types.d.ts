@@ -234,6 +234,16 @@ export interface Cases {
   } | null
 }
 
+/** The result of the sync runs of a source. */
+export interface Sync {
+  source: string
+  state: 'running' | 'done' | 'failed'
+  detail: string | null
+  completed_at: string | null
+  differences: number | null
+  mended: number | null
+}
+
 export type RuleField = 'points' | 'received' | 'daily_cap' | 'member_cap' | 'pair_cap' | 'cooldown'
 export type Rule = Partial<Record<RuleField, number>>
 
