@@ -18,6 +18,8 @@ const KEPT = 86_400
 const REQUESTS = 4000
 /** Milliseconds after which a run sends no more requests: the platform ends it after 15 minutes. */
 const TIME = 12 * 60_000
+/** Characters of a detail. */
+const DETAIL = 300
 /** Attempts of a night. */
 const ATTEMPTS = 3
 
@@ -74,9 +76,9 @@ async function runOnce(env, mapping, started) {
     const settings = settingsOf(env, mapping, started)
     const host = { ...budgeted(env, settings, started), show: (/** @type {string} */ message) => void (shown = message) }
     const outcome = JSON.parse(await withHost(host, (number) => run(number, JSON.stringify(settings))))
-    return outcome.state === 'paused' ? { state: 'paused', detail: shown } : outcome
+    return outcome.state === 'paused' ? { state: 'paused', detail: shown.slice(0, DETAIL) || undefined } : outcome
   } catch (error) {
-    return { state: 'failed', detail: error instanceof Error ? error.message : String(error) }
+    return { state: 'failed', detail: String(error instanceof Error ? error.message : error).slice(0, DETAIL) }
   }
 }
 

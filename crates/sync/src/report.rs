@@ -129,8 +129,10 @@ pub fn failed(error: &str) -> Value {
     json!({"state": "failed", "detail": shortened(error)})
 }
 
+/// Returns a text as one line of at most [`DETAIL`] characters.
 fn shortened(text: &str) -> String {
-    text.chars().take(DETAIL).collect()
+    let line = printable(&text.replace('\n', "; "));
+    line.chars().take(DETAIL).collect()
 }
 
 /// Returns the numbers of activities that rules refuse, by reason.

@@ -57,6 +57,15 @@ impl Source {
         run(app, &[&["sync", "discourse", &file], args].concat())
     }
 
+    /// Runs `sync stackexchange` on a forum.
+    fn stack_exchange(&self, app: &JournalApp, forum: &Forum, args: &[&str]) -> io::Result<Run> {
+        for (name, xml) in forum.stack_exchange() {
+            self.write(name, &xml)?;
+        }
+        let folder = self.folder.path().to_string_lossy();
+        run(app, &[&["sync", "stackexchange", &folder], args].concat())
+    }
+
     /// Runs `sync csv` on a forum.
     fn csv(&self, app: &JournalApp, forum: &Forum, args: &[&str]) -> io::Result<Run> {
         let file = self.write("forum.csv", &forum.csv())?;
@@ -103,6 +112,20 @@ async fn boards(app: &JournalApp) -> [BTreeMap<String, i64>; 3] {
         }
     }
     boards
+}
+
+/// Returns the boards of members and authors, with the ids of Discourse for those of Stack Exchange.
+fn renamed(boards: [BTreeMap<String, i64>; 3]) -> [BTreeMap<String, i64>; 2] {
+    people(boards).map(|board| {
+        let board = board.into_iter();
+        let renamed = board.map(|(id, points)| (id.replace("stackexchange", "discourse"), points));
+        renamed.collect()
+    })
+}
+
+/// Returns the boards of members and authors.
+fn people([members, authors, _]: [BTreeMap<String, i64>; 3]) -> [BTreeMap<String, i64>; 2] {
+    [members, authors]
 }
 
 #[track_caller]
@@ -265,26 +288,53 @@ async fn sync_reads_discourse_dump() -> TestResult {
     Ok(())
 }
 
+/// The result of a run, and its error.
+#[tokio::test(flavor = "multi_thread")]
+async fn sync_reports_result() -> TestResult {
+    let (app, source) = (start(), Source::new()?);
+    let (mut forum, mut random) = (Forum::new(5), Random::new(3));
+    for _ in 0..40 {
+        forum.change(&mut random);
+    }
+    let stored = async || {
+        let answer = app.api.get("/v1/syncs").await;
+        answer.assert_status(200);
+        let mut stored = answer.body["syncs"][0].clone();
+        let fields = stored.as_object_mut().expect("an object");
+        let instants = ["reported_at", "completed_at"].map(|name| fields.remove(name).is_some());
+        (instants, stored)
+    };
+    let args = ["--heal", "--report", "forum"];
+    assert_ends(&source.discourse(&app, &forum, &args)?, 0, "0 differ");
+    let (instants, done) = stored().await;
+    let mended = done["mended"].as_u64().expect("a number");
+    assert!(mended > 0, "{done}");
+    let refused = done["refused"].clone();
+    let expected = json!({"source": "forum", "state": "done", "differences": 0, "mended": mended,
+        "refused": refused, "detail": done["detail"]});
+    assert_eq!((instants, &done), ([true, true], &expected));
+    let file = source.write("dump.sql", "COPY public.posts (id) FROM stdin;\n1\n")?;
+    let failed = run(
+        &app,
+        &["sync", "discourse", &file, "--heal", "--report", "forum"],
+    )?;
+    assert_eq!(failed.code, Some(2), "{failed:?}");
+    let detail = failed.stderr.trim().trim_start_matches("error: ");
+    let expected = json!({"source": "forum", "state": "failed", "differences": 0, "mended": mended,
+        "refused": refused, "detail": detail});
+    assert_eq!(stored().await, ([true, true], expected));
+    Ok(())
+}
+
 /// Topics are questions there, and likes favorites of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn sync_reads_stack_exchange_dump() -> TestResult {
     let (app, source, forum) = (start(), Source::new()?, Forum::demo()?);
-    for (name, xml) in forum.stack_exchange() {
-        source.write(name, &xml)?;
-    }
-    let folder = source.folder.path().to_string_lossy();
-    let synced = run(&app, &["sync", "stackexchange", &folder])?;
+    let synced = source.stack_exchange(&app, &forum, &[])?;
     assert_eq!(synced.code, Some(0), "{synced:?}");
-    let compared = run(&app, &["sync", "stackexchange", &folder, "--compare"])?;
+    let compared = source.stack_exchange(&app, &forum, &["--compare"])?;
     assert_ends(&compared, 0, "0 differ");
-    let renamed = |board: BTreeMap<String, i64>| {
-        let board = board.into_iter();
-        let renamed = board.map(|(id, points)| (id.replace("stackexchange", "discourse"), points));
-        renamed.collect::<BTreeMap<_, _>>()
-    };
-    let [members, authors, _] = boards(&app).await.map(renamed);
-    let [expected_members, expected_authors, _] = forum.points();
-    assert_eq!((members, authors), (expected_members, expected_authors));
+    assert_eq!(renamed(boards(&app).await), people(forum.points()));
     let profile = app.api.get("/v1/users/stackexchange:62").await;
     assert_eq!(profile.body["name"], "A & 62", "{}", profile.text);
     Ok(())
@@ -296,10 +346,7 @@ async fn sync_heals_random_changes() -> TestResult {
     let (app, source) = (start(), Source::new()?);
     let (mut forum, mut random) = (Forum::demo()?, Random::new(7));
     assert_eq!(source.discourse(&app, &forum, &[])?.code, Some(0));
-    let (changes, rounds) = match std::env::var_os("SHORT") {
-        Some(_) => (60, 2),
-        None => (125, 4),
-    };
+    let (changes, rounds) = changes();
     let mut delivered = Vec::new();
     for round in 0..rounds {
         for _ in 0..changes {
@@ -328,6 +375,35 @@ async fn sync_heals_random_changes() -> TestResult {
         assert_eq!(boards(&app).await, forum.points());
     }
     Ok(())
+}
+
+/// A site of Stack Exchange has no webhooks, and favorites are of questions.
+#[tokio::test(flavor = "multi_thread")]
+async fn sync_heals_random_changes_of_stack_exchange() -> TestResult {
+    let (app, source) = (start(), Source::new()?);
+    let (mut forum, mut random) = (Forum::demo()?, Random::new(8));
+    assert_eq!(source.stack_exchange(&app, &forum, &[])?.code, Some(0));
+    let (changes, rounds) = changes();
+    for round in 0..rounds {
+        for _ in 0..changes {
+            forum.change(&mut random);
+            let Forum { likes, posts, .. } = &mut forum;
+            likes.retain(|(_, post), _| posts[post].is_first);
+        }
+        println!("round {round}");
+        let healed = source.stack_exchange(&app, &forum, &["--heal", "--limit", "200"])?;
+        assert_ends(&healed, 0, "0 differ");
+        assert!(renamed(boards(&app).await) == people(forum.points()));
+    }
+    Ok(())
+}
+
+/// Returns the changes of a round, and the rounds.
+fn changes() -> (usize, usize) {
+    match std::env::var_os("SHORT") {
+        Some(_) => (60, 2),
+        None => (125, 4),
+    }
 }
 
 /// A run that is killed, and the next one.
