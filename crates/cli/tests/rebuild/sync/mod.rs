@@ -114,7 +114,7 @@ async fn boards(app: &JournalApp) -> [BTreeMap<String, i64>; 3] {
     boards
 }
 
-/// Returns the boards of members and authors, with the ids of Discourse for those of Stack Exchange.
+/// Returns the boards of members and authors, with ids of Discourse.
 fn renamed(boards: [BTreeMap<String, i64>; 3]) -> [BTreeMap<String, i64>; 2] {
     people(boards).map(|board| {
         let board = board.into_iter();
