@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 
 import { blocksOf, replace, run } from '../recipes/commands.mjs'
+import { ROOT } from '../recipes/support.mjs'
 import { LOSE_RESPONSE, problem, startProxy } from '../server-sdk/support.mjs'
 import { eventually, names, startApp } from '../web/support.mjs'
 import { installWordpress, PASSWORD } from './wordpress.mjs'
@@ -604,6 +605,7 @@ it('page shows the board and counts a visit', async (t) => {
   await eventually(async () => (await names(page)).length > 0, true)
   assert.equal(await page.locator('activity-rank').getAttribute('user'), user)
   await eventually(() => app.score(user), 11)
+  if (process.env.PICTURES === 'take') await takePicture(page)
   const visitor = await app.visit(t, path)
   await eventually(async () => (await names(visitor)).length > 0, true)
   assert.equal(await visitor.locator('activity-rank').getAttribute('user'), null)
@@ -621,6 +623,26 @@ it('page shows the board and counts a visit', async (t) => {
     'Activity Rank',
   )
 })
+
+/** Takes the picture of the page in the README of the recipe, with invented members. */
+async function takePicture(page) {
+  const members = { ada: 'Ada Lovelace', ming: '王小明', grace: 'Grace Hopper', emmy: 'Emmy Noether' }
+  for (const [index, [id, name]] of Object.entries(members).entries()) {
+    const headers = { authorization: `Bearer ${app.serviceKey}`, 'content-type': 'application/json' }
+    const url = `${app.url}/v1/users/${id}`
+    const { status } = await fetch(url, { method: 'PUT', headers, body: JSON.stringify({ name }) })
+    assert.equal(status, 200)
+    for (let post = 0; post < 9 - index; post++) {
+      await app.count([{ user: id, action: 'publish', target: `${id}-${post}` }])
+    }
+  }
+  await site.php("update_option('show_avatars', 0); return null;")
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  await page.setViewportSize({ width: 760, height: 600 })
+  await page.reload()
+  await eventually(async () => (await names(page)).includes('Ada Lovelace'), true)
+  await page.screenshot({ path: join(ROOT, 'docs/img/wordpress-light.png') })
+}
 
 it('removed plugin leaves nothing', async () => {
   await site.php("deactivate_plugins('activity-rank.php'); return null;")
