@@ -24,6 +24,7 @@ export const ELSEWHERE = [
   [/^UPSTASH_REDIS_REST_URL=\S+ UPSTASH_REDIS_REST_TOKEN=\S+ make conformance$/, 'scripts/conformance'],
   // With stand-ins for the sites, and a real WordPress.
   [/^activity-rank sync (discourse|ghost|wordpress) https:/, 'crates/cli/tests/rebuild/sync/mod.rs'],
+  [/^pg_dump --data-only discourse \| activity-rank sync /, 'crates/cli/tests/rebuild/sync/mod.rs'],
   [/^wp db query < activity\.sql \| activity-rank sync csv /, 'tests/ecosystem/wordpress_sync.test.mjs'],
   // The program that it installs is that of the runner.
   [/^cargo install --path crates\/cli\b/, 'crates/cli/tests/end_to_end.rs'],
