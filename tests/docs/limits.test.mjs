@@ -81,6 +81,12 @@ const LIMITS = {
   'days until a pause begins': () => core('pause', 'MAX_AHEAD'),
   'pauses of a user that are not over': () => core('pause', 'MAX_PAUSES'),
   'accounts of a member': () => constant('crates/store/src/scripts/account.lua', 'MOST'),
+  'sources of [sync runs](api.md#sync-runs)': () => found('src/journal/syncs.rs', /\) < (\d+) RETURNING/),
+  'name of a source, detail of a report': () => [
+    ...found('crates/core/src/sync.rs', /\(1\.\.=(\d+)\)\.contains/),
+    ...core('sync', 'MAX_DETAIL'),
+  ],
+  'reasons of refused activity in a report': () => core('sync', 'MAX_REASONS'),
   'rows of a board': () => [...core('board/page', 'MAX_LIMIT'), ...core('board/page', 'DEFAULT_LIMIT')],
   'offset in a board': () => core('board/page', 'MAX_OFFSET'),
   'neighbours on each side of a standing': () => openapi('around'),

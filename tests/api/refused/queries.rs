@@ -26,6 +26,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(path_segments());
     cases.extend(deliveries());
     cases.extend(fair_play());
+    cases.extend(syncs());
     cases
 }
 
@@ -118,6 +119,23 @@ fn fair_play() -> Vec<Case> {
         "/v1/cases/search?state=open",
         unknown,
     ));
+    cases
+}
+
+/// Sources of sync runs.
+fn syncs() -> Vec<Case> {
+    let source = "must be 1 to 100 of a-z 0-9 . _ : / - and not '.' or '..'";
+    let long = "a".repeat(101);
+    let segments = ["", "%20", "a%20b", "Ghost", "%C3%A9", &long];
+    let refused = segments.map(|segment| {
+        let path = format!("/v1/syncs/{segment}");
+        Case::new(Method::DELETE, &path, field_error("source", source))
+    });
+    let unknown = || field_error("state", NO_PARAMETERS);
+    let mut cases = Vec::from(refused);
+    cases.push(get("/v1/syncs?state=done", unknown()));
+    let path = "/v1/syncs/ghost?state=done";
+    cases.push(Case::new(Method::DELETE, path, unknown()));
     cases
 }
 
