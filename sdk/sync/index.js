@@ -124,7 +124,9 @@ function budgeted(env, { rank }, started) {
  * @param {{ fetch: typeof fetch }} [binding]
  */
 async function answerOf({ method, url, headers, body }, binding) {
-  const init = { method, headers, body: body ?? undefined, redirect: /** @type {const} */ ('manual') }
+  // GitHub refuses requests without the name of the program.
+  const named = [...headers, /** @type {[string, string]} */ (['user-agent', 'activity-rank-sync'])]
+  const init = { method, headers: named, body: body ?? undefined, redirect: /** @type {const} */ ('manual') }
   const response = await (binding ? binding.fetch(url, init) : fetch(url, init))
   return { status: response.status, headers: [...response.headers], body: await response.text() }
 }

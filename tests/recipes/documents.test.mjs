@@ -210,8 +210,12 @@ it('recipes have the versions of this repository', () => {
   const { hono } = manifest('.').devDependencies
   assert.deepEqual([manifest('recipes/receiver').dependencies], [{ '@activity-rank/server': version }])
   for (const recipe of Object.keys(SECRETS)) {
-    const expected = recipe === 'hono' ? { hono } : { '@activity-rank/receiver': version }
-    assert.deepEqual(manifest(`recipes/${recipe}`).dependencies, expected, recipe)
+    const expected = { hono: { hono }, sync: { '@activity-rank/sync': version } }[recipe]
+    assert.deepEqual(
+      manifest(`recipes/${recipe}`).dependencies,
+      expected ?? { '@activity-rank/receiver': version },
+      recipe,
+    )
   }
 })
 

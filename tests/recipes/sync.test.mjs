@@ -28,6 +28,7 @@ async function startSite(t) {
     const { pathname } = new URL(request.url ?? '', 'http://site')
     const credentials = Buffer.from(`admin:${APPLICATION_PASSWORD}`).toString('base64')
     assert.equal(request.headers.authorization, `Basic ${credentials}`)
+    assert.equal(request.headers['user-agent'], 'activity-rank-sync')
     site.requests += 1
     if (site.fault) return response.writeHead(500).end()
     const lists = { users, posts: site.posts, comments: site.comments, pages: [] }
