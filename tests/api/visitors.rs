@@ -497,12 +497,12 @@ async fn journal_counts_no_visitor_as_member() {
     let journal = app.read("/v1/journal?limit=5000").await;
     let entries = journal["entries"].as_array().expect("entries");
     for id in &ids {
-        let of_visitor = entries.iter().filter(|entry| entry["user"] == **id);
+        let likes = entries.iter().filter(|entry| entry["user"] == **id);
         let fields = |entry: &Value| {
             let fields = ["did", "mark", "kinds", "groups", "applied"];
             fields.map(|name| entry[name].as_str().expect("text").to_owned())
         };
-        let found: Vec<[String; 5]> = of_visitor.map(fields).collect();
+        let found: Vec<[String; 5]> = likes.map(fields).collect();
         let entry = |did, target| [did, target, "", "", "0"].map(str::to_owned);
         let expected = [
             entry("count", "like:post-7"),

@@ -225,13 +225,13 @@ impl Basis<'_> {
             let author = registered.map_or("", |registered| registered.author.as_str());
             if self.board.person(author) != self.board.person(expected) {
                 others.insert(target.as_str());
-                let other = Difference::Author {
+                let difference = Difference::Author {
                     target: target.clone(),
                     found: Some(author.to_owned()).filter(|author| !author.is_empty()),
                     expected: expected.to_owned(),
                 };
                 let authored_at = registered.map_or(i64::MIN, |registered| registered.authored_at);
-                self.add(found, other, authored_at);
+                self.add(found, difference, authored_at);
             }
         }
         others

@@ -187,10 +187,10 @@ async fn sync_reads_ghost_export() -> TestResult {
         profile.body,
         json!({"id": "ghost:a1", "name": "Author 1", "url": "https://example.com/author/author-1/"})
     );
-    let other = source.write("other.json", "{}")?;
-    let refused = run(&app, &["sync", "ghost", &other])?;
+    let empty = source.write("other.json", "{}")?;
+    let refused = run(&app, &["sync", "ghost", &empty])?;
     assert_eq!(refused.code, Some(2), "{refused:?}");
-    let expected = format!("error: {other} is no export of Ghost: it has no table users\n");
+    let expected = format!("error: {empty} is no export of Ghost: it has no table users\n");
     assert_eq!(refused.stderr, expected);
     Ok(())
 }
