@@ -360,8 +360,8 @@ describe('year', () => {
     }
     const before = (page) => page.route(ACTIVITY, (route) => route.fulfill({ json: year, headers: CORS }))
     const page = await openPublic(t, { before }, 'year="2024"')
-    const urls = recordRequests(page, ACTIVITY)
     await eventually(() => text(page, 'summary'), '3 points in 2024')
+    const urls = recordRequests(page, ACTIVITY)
     assert.equal(await page.locator('[part~=day]').count(), 366)
     assert.deepEqual(await page.evaluate(() => document.querySelector('activity-heatmap').history.years), [
       '2026',
