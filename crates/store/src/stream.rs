@@ -1,5 +1,6 @@
 //! Entries of the stream of changes, the outbox, and what others receive by them.
 
+use crate::count::Received;
 use crate::keys::Keys;
 use crate::redis::{Reply, StoreError};
 use activity_rank_core::calendar::{Date, Instant, Period};
@@ -184,36 +185,30 @@ impl Change {
 }
 
 impl Receipt {
-    /// Decodes what others receive for an activity, or lose by its undo: `2wa;17;1`, the end of its active record, see
-    /// `record.rs`.
+    /// Decodes what others receive for an activity, or lose by its undo.
     fn from_activity(entry: &OutboxEntry) -> Option<Self> {
-        let mut parts = entry.field("received").splitn(4, ';');
-        let head = parts.next()?.split('>').next()?;
-        let periods = head.trim_start_matches(|c: char| c.is_ascii_digit());
-        let points: i64 = head.strip_suffix(periods)?.parse().ok()?;
-        let (number, authorship, on) = (parts.next()?, parts.next()?, parts.next());
+        let received = Received::parse(entry.field("received"))?;
         let (_, target) = entry.field("mark").split_once(':')?;
-        let receiver = match number {
+        let receiver = match received.number {
             "" => Receiver::User {
-                id: on.unwrap_or(target).to_owned(),
+                id: received.on.unwrap_or(target).to_owned(),
                 listed: None,
                 is_checked: false,
             },
             number => Receiver::Target {
-                member: on.map_or_else(|| member(target), str::to_owned),
+                member: received.on.map_or_else(|| member(target), str::to_owned),
                 number: number.to_owned(),
-                authorship: authorship.to_owned(),
+                authorship: received.authorship.to_owned(),
             },
         };
         let is_undo = entry.field("did") == "undo";
         let sign = if is_undo { -1 } else { 1 };
-        let (periods, is_counted) = parse_periods(periods)?;
         let at = if is_undo { "counted" } else { "at" };
         Some(Self {
             receiver,
-            points: sign * points,
-            counts: if is_counted { sign } else { 0 },
-            periods,
+            points: sign * received.points,
+            counts: if received.is_counted { sign } else { 0 },
+            periods: received.periods,
             date: Date::parse(entry.field("date"))?,
             action: entry.field("action").to_owned(),
             at: Instant(entry.field(at).parse().ok()?),
@@ -223,7 +218,7 @@ impl Receipt {
 }
 
 /// Follows the letters of the periods if the target is counted for the action.
-pub const COUNTED: char = 'n';
+pub(crate) const COUNTED: char = 'n';
 
 /// Parses the letters of periods with boards of content, and whether the target is counted for the action; `None` if a
 /// letter is unknown.

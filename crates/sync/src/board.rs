@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Once;
 use activity_rank_core::content::id_of_member;
-use activity_rank_store::count::Verb;
+use activity_rank_store::count::{Received, Verb};
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
@@ -418,13 +418,12 @@ impl Board {
     }
 }
 
-/// Parses what others receive, as the end of an active record: `2wa;17;1`, or `2wa;17;1;post-8`.
+/// Returns the target of what others receive: the end of an active record.
 fn receiver(received: &str) -> Option<Receiver> {
-    let mut parts = received.splitn(4, ';');
-    let (_, number, authorship) = (parts.next()?, parts.next()?, parts.next()?);
+    let received = Received::parse(received)?;
     Some(Receiver {
-        number: number.to_owned(),
-        authorship: authorship.to_owned(),
-        on: parts.next().map(|on| id_of_member(on).to_owned()),
+        number: received.number.to_owned(),
+        authorship: received.authorship.to_owned(),
+        on: received.on.map(|on| id_of_member(on).to_owned()),
     })
 }

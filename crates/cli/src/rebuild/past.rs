@@ -13,12 +13,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Bound;
 
-use activity_rank_core::calendar::{Date, Instant, Period};
+use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::config::{ADJUST, Once};
 use activity_rank_core::content::{id_of_member, member};
 use activity_rank_core::shard;
-use activity_rank_store::count::{BoardSet, TimestampSource, Verb};
-use activity_rank_store::stream::parse_periods;
+use activity_rank_store::count::{BoardSet, Received, TimestampSource, Verb};
 
 use super::account::Exclusions;
 use super::account::{AccountRecount, AddedReceipt};
@@ -355,13 +354,12 @@ impl Reader {
         match change {
             Change::Activity(activity) | Change::Refused(activity) => {
                 if let Some(transfer) = former_transfer(&activity)
-                    && let Some(received) = transfer.parse()
-                    && received.number.is_empty()
-                    && self.links.persons.contains(&received.receiver)
+                    && let Some((Received { number: "", .. }, user)) = transfer.received()
+                    && self.links.persons.contains(user)
                 {
+                    let follow = (applied_at, number, user.to_owned());
                     let key = (transfer.action, transfer.at, transfer.is_undo);
-                    let follows = self.follows.entry(key).or_default();
-                    follows.insert((applied_at, number, received.receiver));
+                    self.follows.entry(key).or_default().insert(follow);
                 }
                 let is_of_person = self.links.persons.contains(&activity.user);
                 // Adjustments stay with whom the audit log names.
@@ -612,7 +610,7 @@ impl Reader {
 
     /// Returns the receipts of a transfer, each with its shard and the entry of the registration of its target.
     fn receipts(&self, transfer: &Transfer, at: i64) -> Vec<(u32, Receipt, Option<u64>)> {
-        let Some(received) = transfer.parse() else {
+        let Some((received, target)) = transfer.received() else {
             return Vec::new();
         };
         let receipt = |target: &str, user: &str| Receipt {
@@ -635,13 +633,12 @@ impl Reader {
         };
         let home = |id: &str| shard::of(id, self.shards);
         if received.number.is_empty() {
-            let user = self.links.person(&received.receiver, "");
+            let user = self.links.person(target, "");
             return match self.was_erased(user, transfer.at) {
                 true => Vec::new(),
                 false => vec![(home(user), receipt("", user), None)],
             };
         }
-        let target = received.receiver.as_str();
         let registered = self.registry.at(target, at);
         let Some(registered) = registered.filter(|known| known.number == received.number) else {
             return Vec::new();
@@ -802,42 +799,18 @@ struct Pair(String, Date, String);
 impl Pair {
     /// Parses the end of an active record. Returns the points, too; `None` if it does not say who receives.
     fn parse(action: &str, date: Date, received: &str) -> Option<(Self, i64)> {
-        let (head, _) = received.split_once(';')?;
-        let (head, hash) = head.split_once('>')?;
-        let points = head.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-        let pair = Self(action.to_owned(), date, hash.to_owned());
-        Some((pair, points.parse().ok()?))
+        let received = Received::parse(received)?;
+        let pair = Self(action.to_owned(), date, received.pair?.to_owned());
+        Some((pair, received.points))
     }
 }
 
-/// The end of an active record.
-struct Received {
-    points: i64,
-    periods: Vec<Period>,
-    /// Whether the target is counted for the action.
-    is_counted: bool,
-    /// The number of the target's registration; empty for a user.
-    number: String,
-    authorship: String,
-    /// The member of the target, or the user.
-    receiver: String,
-}
-
 impl Transfer {
-    fn parse(&self) -> Option<Received> {
-        let mut parts = self.received.splitn(4, ';');
-        let head = parts.next()?.split('>').next()?;
-        let letters = head.trim_start_matches(|digit: char| digit.is_ascii_digit());
-        let (periods, is_counted) = parse_periods(letters)?;
-        let (number, authorship) = (parts.next()?.to_owned(), parts.next()?.to_owned());
-        Some(Received {
-            points: head.strip_suffix(letters)?.parse().ok()?,
-            periods,
-            is_counted,
-            number,
-            authorship,
-            receiver: parts.next().unwrap_or(&self.target).to_owned(),
-        })
+    /// Returns what is received, and the member of the target, or the user.
+    fn received(&self) -> Option<(Received<'_>, &str)> {
+        let received = Received::parse(&self.received)?;
+        let receiver = received.on.unwrap_or(&self.target);
+        Some((received, receiver))
     }
 
     /// Returns the keys of its receipts.
@@ -846,16 +819,16 @@ impl Transfer {
             let (action, undo) = (self.action.clone(), self.is_undo);
             (action, self.at, self.date, undo, receiver)
         };
-        self.parse().map_or_else(Vec::new, |received| {
-            let receiver = received.receiver;
-            match received.number.as_str() {
-                "" => vec![key(Receiver::User(links.person(&receiver, "").to_owned()))],
-                _ => vec![
-                    key(Receiver::AuthorOf(receiver.clone())),
-                    key(Receiver::Target(receiver)),
-                ],
+        match self.received() {
+            None => Vec::new(),
+            Some((Received { number: "", .. }, user)) => {
+                vec![key(Receiver::User(links.person(user, "").to_owned()))]
             }
-        })
+            Some((_, target)) => vec![
+                key(Receiver::AuthorOf(target.to_owned())),
+                key(Receiver::Target(target.to_owned())),
+            ],
+        }
     }
 }
 
@@ -896,7 +869,8 @@ fn target_of(activity: &Activity) -> &str {
 /// Returns the member of the target that receives for an activity, or the user.
 fn receiver_of(activity: &Activity) -> String {
     let received = activity.received.as_deref().unwrap_or_default();
-    match (activity.on.as_str(), received.splitn(4, ';').nth(3)) {
+    let on = Received::parse(received).and_then(|received| received.on);
+    match (activity.on.as_str(), on) {
         ("", Some(on)) => on.to_owned(),
         ("", None) => member(target_of(activity)),
         (on, _) => on.to_owned(),

@@ -22,6 +22,8 @@ use activity_rank_core::rules::{Change, FIELDS, FieldKind, Timeline, Version};
 use activity_rank_core::score::Points;
 use serde::Serialize;
 
+use crate::count::Received;
+
 /// The first number of a scratch shard: deployments have fewer shards.
 const FIRST_SHARD: u32 = 1_000_000;
 
@@ -164,7 +166,9 @@ impl<'a> JournalActivity<'a> {
         let [rule, _] = sets.rules(self.action)?;
         let target = self.record.strip_prefix(self.action)?.strip_prefix(':')?;
         let on = match self.on {
-            "" => self.received.splitn(4, ';').nth(3).unwrap_or_default(),
+            "" => Received::parse(self.received)
+                .and_then(|received| received.on)
+                .unwrap_or_default(),
             on => on,
         };
         Some(Activity {
