@@ -2,21 +2,15 @@
 
 use activity_rank_sync::journal::JsonEntry;
 use serde_json::{Value, json};
+use test_support::journal_entry;
 
 use super::journal::Entry;
 use super::retention::Retention;
 
 /// Returns a like by user 42 with these fields replaced.
 pub fn entry(number: u64, fields: Value) -> Result<Entry, String> {
-    let mut entry = json!({"n": number, "shard": 0, "id": "1-0", "did": "count",
-        "now": "1795132800000", "user": "42", "action": "like", "once": "s", "points": "2",
-        "cooldown": "0", "mark": "like:post-7", "at": "1795132800000", "dated": "0",
-        "date": "2026-11-20", "kinds": "dwmya", "groups": "", "skipped": "", "reason": ""});
-    let (Value::Object(entry_fields), Value::Object(fields)) = (&mut entry, fields) else {
-        return Err("not an object".to_owned());
-    };
-    entry_fields.extend(fields);
-    let entry: JsonEntry = serde_json::from_value(entry).map_err(|error| error.to_string())?;
+    let entry = serde_json::from_value(journal_entry(number, &fields));
+    let entry: JsonEntry = entry.map_err(|error| error.to_string())?;
     entry.decode(1)
 }
 
