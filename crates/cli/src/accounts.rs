@@ -16,7 +16,6 @@ use crate::failure::{Failure, LINES_REFUSED};
 use crate::printable::printable;
 use crate::progress::Progress;
 use crate::request_error::RequestError;
-use crate::retry::with_backoff;
 use crate::screen::Screen;
 use crate::upload::line::read_value;
 use crate::upload::open;
@@ -40,7 +39,9 @@ pub async fn run(service: &ServiceArgs, args: &AccountsArgs) -> Result<ExitCode,
     match &args.command {
         AccountsCommand::Show { user, json } => {
             let url = client.url(&["v1", "users", user, "account"]);
-            let body = with_backoff(RETRIES, |_, _| (), || client.get_with_key(&url)).await?;
+            let body = client
+                .with_backoff(RETRIES, |_, _| (), || client.get_with_key(&url))
+                .await?;
             print_body(&url, &body, *json, describe)
         }
         AccountsCommand::Join { user, member, json } => {
@@ -178,7 +179,7 @@ async fn send(
         body => body.to_string(),
     };
     let attempt = || client.send(method.clone(), &url, body.clone());
-    with_backoff(RETRIES, |_, _| (), attempt).await
+    client.with_backoff(RETRIES, |_, _| (), attempt).await
 }
 
 #[cfg(test)]

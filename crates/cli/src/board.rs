@@ -18,7 +18,6 @@ use crate::client::{Client, client};
 use crate::failure::Failure;
 use crate::printable::{printable, printable_json};
 use crate::request_error::RequestError;
-use crate::retry::with_backoff;
 use crate::screen::Screen;
 
 /// Few retries, because these commands are interactive.
@@ -127,7 +126,9 @@ pub async fn print<T: DeserializeOwned>(
         }
     }
     board.add_to(&mut url);
-    let body = with_backoff(RETRIES, |_, _| (), || client.get(&url)).await?;
+    let body = client
+        .with_backoff(RETRIES, |_, _| (), || client.get(&url))
+        .await?;
     print_body(&url, &body, board.json, text)
 }
 
@@ -142,7 +143,9 @@ pub async fn print_with_key<T: DeserializeOwned>(
     json: bool,
     text: impl FnOnce(&T) -> String,
 ) -> Result<ExitCode, Failure> {
-    let body = with_backoff(RETRIES, |_, _| (), || client.get_with_key(url)).await?;
+    let body = client
+        .with_backoff(RETRIES, |_, _| (), || client.get_with_key(url))
+        .await?;
     print_body(url, &body, json, text)
 }
 

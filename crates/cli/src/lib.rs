@@ -58,7 +58,6 @@ pub mod export;
 pub mod rebuild;
 
 pub mod client;
-pub mod retry;
 
 pub mod failure;
 pub mod key;

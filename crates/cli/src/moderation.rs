@@ -12,7 +12,6 @@ use crate::client::{Client, client};
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::request_error::RequestError;
-use crate::retry::with_backoff;
 use crate::screen::Screen;
 
 /// The moderation state of a user.
@@ -38,7 +37,9 @@ struct Outcome {
 pub async fn moderate(service: &ServiceArgs, args: &ModerateArgs) -> Result<ExitCode, Failure> {
     let client = client(service)?;
     let url = client.url(&["v1", "users", &args.user, "moderation"]);
-    let mut body = with_backoff(RETRIES, |_, _| (), || client.get_with_key(&url)).await?;
+    let mut body = client
+        .with_backoff(RETRIES, |_, _| (), || client.get_with_key(&url))
+        .await?;
     if args.hide || args.show || args.freeze || args.unfreeze {
         // A PUT replaces both flags.
         let state: State = parse_body(&url, &body)?;
@@ -129,5 +130,5 @@ async fn send(
     json: &str,
 ) -> Result<Vec<u8>, RequestError> {
     let attempt = || client.send(method.clone(), url, json.to_owned());
-    with_backoff(RETRIES, |_, _| (), attempt).await
+    client.with_backoff(RETRIES, |_, _| (), attempt).await
 }

@@ -13,7 +13,6 @@ use crate::client::client;
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::rebuild::rules::read_table;
-use crate::retry::with_backoff;
 use crate::rules_preview;
 
 /// The rules and their versions.
@@ -55,7 +54,7 @@ pub async fn run(service: &ServiceArgs, args: &RulesArgs) -> Result<ExitCode, Fa
     match &args.command {
         RulesCommand::Show { json } => {
             let get = || client.get_with_key(&url);
-            let body = with_backoff(RETRIES, |_, _| (), get).await?;
+            let body = client.with_backoff(RETRIES, |_, _| (), get).await?;
             print_body(&url, &body, *json, describe)
         }
         RulesCommand::Preview(args) => {
@@ -73,7 +72,7 @@ pub async fn run(service: &ServiceArgs, args: &RulesArgs) -> Result<ExitCode, Fa
             let set = set.filter_map(|(name, value)| Some((name.to_owned(), value?)));
             let publication = Value::Object(set.collect());
             let send = || client.send(Method::POST, &url, publication.to_string());
-            let body = with_backoff(RETRIES, |_, _| (), send).await?;
+            let body = client.with_backoff(RETRIES, |_, _| (), send).await?;
             print_body(&url, &body, args.reason.json, describe_version)
         }
         RulesCommand::TakeBack { version, reason } => {
@@ -82,7 +81,7 @@ pub async fn run(service: &ServiceArgs, args: &RulesArgs) -> Result<ExitCode, Fa
                 .append_pair("reason", &reason.reason)
                 .append_pair("public_reason", &reason.public_reason.to_string());
             let send = || client.send(Method::DELETE, &url, String::new());
-            let body = with_backoff(RETRIES, |_, _| (), send).await?;
+            let body = client.with_backoff(RETRIES, |_, _| (), send).await?;
             print_body(&url, &body, reason.json, describe_version)
         }
     }

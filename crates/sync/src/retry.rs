@@ -65,3 +65,65 @@ where
         .notify(on_retry)
         .await
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::future::ready;
+    use std::pin::pin;
+    use std::rc::Rc;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+    use crate::problem::Problem;
+
+    /// Returns the number of calls that all fail like this, and the sum of the delays between them.
+    fn attempts(retries: usize, status: u16, retry_after: Option<u64>) -> (usize, Duration) {
+        let (calls, waited) = (Cell::new(0), Rc::new(Cell::new(Duration::ZERO)));
+        let sum = Rc::clone(&waited);
+        let sleep = move |delay| {
+            sum.set(sum.get() + delay);
+            ready(())
+        };
+        let call = || {
+            calls.set(calls.get() + 1);
+            let problem = Problem {
+                status,
+                ..Problem::default()
+            };
+            ready(Err::<(), _>(RequestError::Refused {
+                problem: Box::new(problem),
+                retry_after: retry_after.map(Duration::from_secs),
+                keyless: false,
+            }))
+        };
+        let last = pin!(with_backoff(sleep, retries, |_, _| (), call));
+        // Nothing in it waits.
+        let last = last.poll(&mut Context::from_waker(Waker::noop()));
+        assert!(matches!(last, Poll::Ready(Err(_))));
+        (calls.get(), waited.get())
+    }
+
+    #[test]
+    fn delay_doubles_with_jitter() {
+        let (calls, waited) = attempts(3, 503, None);
+        assert_eq!(calls, 4);
+        let (min, max) = (Duration::from_millis(1400), Duration::from_millis(2803));
+        assert!((min..=max).contains(&waited), "{waited:?}");
+    }
+
+    #[test]
+    fn retry_after_overrules_the_delay() {
+        assert_eq!(attempts(2, 429, Some(60)), (3, Duration::from_secs(120)));
+    }
+
+    #[test]
+    fn long_retry_after_ends_the_retries() {
+        assert_eq!(attempts(2, 429, Some(7200)), (1, Duration::ZERO));
+    }
+
+    #[test]
+    fn permanent_error_is_not_retried() {
+        assert_eq!(attempts(5, 401, None), (1, Duration::ZERO));
+    }
+}

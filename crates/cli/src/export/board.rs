@@ -12,7 +12,6 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::rebuild::preview::PreviewedBoard;
 use crate::request_error::RequestError;
-use crate::retry::with_backoff;
 
 /// Rows of a request, and the last row from which the service reads.
 const PAGE: u32 = 100;
@@ -66,7 +65,9 @@ pub async fn write(
             .append_pair("offset", &offset.to_string())
             .extend_pairs(board.parameters());
         let notify = |error: &RequestError, wait| progress.retrying(&error.to_string(), wait);
-        let response = with_backoff(args.retries, notify, || client.get_with_key(&url)).await?;
+        let response = client
+            .with_backoff(args.retries, notify, || client.get_with_key(&url))
+            .await?;
         let page: Page = serde_json::from_slice(&response).map_err(|error| {
             let (url, what) = (url.to_string(), error.to_string());
             Failure::Service(RequestError::UnexpectedResponse { url, what })

@@ -11,7 +11,6 @@ use crate::args::{RecountArgs, ServiceArgs};
 use crate::board::parse_body;
 use crate::client::client;
 use crate::failure::Failure;
-use crate::retry::with_backoff;
 
 /// The definition of an event from the swap on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +51,9 @@ impl EventRecount {
         let client = client(service)?;
         let url = client.url(&["v1", "events", event, "recount"]);
         let send = || client.send(Method::POST, &url, body.clone());
-        let answer = with_backoff(args.replay.retries, |_, _| (), send).await?;
+        let answer = client
+            .with_backoff(args.replay.retries, |_, _| (), send)
+            .await?;
         let Answer { definition, line } = parse_body(&url, &answer)?;
         Ok(Self {
             event: event.to_owned(),

@@ -10,6 +10,7 @@ use activity_rank_store::redis::transport::{
 };
 use activity_rank_store::redis::{Client, Command, Pipeline, Reply, StoreError};
 use activity_rank_store::scripts::{CALLS_LUA, Script};
+use activity_rank_sync::retry::backoff;
 pub use activity_rank_sync::sha1_hex;
 use backon::Retryable;
 use serde::de::DeserializeOwned;
@@ -21,7 +22,6 @@ use crate::failure::Failure;
 use crate::key::secret_variable;
 use crate::printable::printable;
 use crate::progress::Progress;
-use crate::retry::backoff;
 
 /// Environment variable of the token.
 const TOKEN: &str = "UPSTASH_REDIS_REST_TOKEN";

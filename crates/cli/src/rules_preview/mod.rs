@@ -54,7 +54,6 @@ use crate::rebuild::rules::calendar;
 use crate::rebuild::session::first_page;
 use crate::rebuild::settings::Settings;
 use crate::rebuild::store::{Cursor, Store};
-use crate::retry::with_backoff;
 use crate::screen::Screen;
 use entries::Entries;
 
@@ -167,10 +166,10 @@ async fn rule_sets(
     let client = client(service)?;
     let url = client.url(&["healthz"]);
     let get = || client.get_with_key(&url);
-    let health: Health = parse_body(&url, &with_backoff(retries, |_, _| (), get).await?)?;
+    let health: Health = parse_body(&url, &client.with_backoff(retries, |_, _| (), get).await?)?;
     let url = client.url(&["v1", "rules"]);
     let get = || client.get_with_key(&url);
-    let rules: InForce = parse_body(&url, &with_backoff(retries, |_, _| (), get).await?)?;
+    let rules: InForce = parse_body(&url, &client.with_backoff(retries, |_, _| (), get).await?)?;
     let has_content = !health.configured.content_periods.is_empty();
     rule_sets::rule_sets(settings, has_content, &rules.rules, changes)
 }

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use activity_rank_sync::retry::with_backoff;
 use reqwest::Url;
 use serde::Deserialize;
 
 use crate::client::Client;
 use crate::problem::Problem;
 use crate::request_error::RequestError;
-use crate::retry::with_backoff;
 use crate::upload::Destination;
 use crate::upload::line::{LineResult, Outcome};
 use crate::upload::partitions::Batch;
@@ -166,7 +166,8 @@ impl BatchSender {
             *retries += 1;
             on_retry(error, delay);
         };
-        let results = with_backoff(self.retries, notify, call).await;
+        let sleep = tokio::time::sleep;
+        let results = with_backoff(sleep, self.retries, notify, call).await;
         let partial = partial.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.or_else(|error| partial.ok_or(error))
     }
