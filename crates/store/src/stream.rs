@@ -1,6 +1,5 @@
 //! Entries of the stream of changes, the outbox, and what others receive by them.
 
-use crate::count::Received;
 use crate::keys::Keys;
 use crate::redis::{Reply, StoreError};
 use activity_rank_core::calendar::{Date, Instant, Period};
@@ -184,6 +183,43 @@ impl Change {
     }
 }
 
+/// What others receive for an activity: `2wa;17;1`, the end of its active record. With a cap of pairs `2wa` is followed by `>` and
+/// 12 digits of the SHA-1 of the author who receives: an undo then takes the points from what the two have on the day.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Received<'a> {
+    /// The points on each board.
+    pub points: i64,
+    /// The periods of the boards.
+    pub periods: Vec<Period>,
+    /// Whether the target is counted for the action: `n` after the periods.
+    pub is_counted: bool,
+    /// The number of the target's registration; empty for a user.
+    pub number: &'a str,
+    /// The number of its authorship; empty without an author.
+    pub authorship: &'a str,
+    /// The member of the target, or the user, if it is not the target of the activity: `2wa;17;1;post-8`.
+    pub on: Option<&'a str>,
+}
+
+impl<'a> Received<'a> {
+    /// Parses the end of an active record; `None` for any other text.
+    #[must_use]
+    pub fn parse(text: &'a str) -> Option<Self> {
+        let mut parts = text.splitn(4, ';');
+        let head = parts.next()?.split('>').next()?;
+        let letters = head.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        let (periods, is_counted) = parse_periods(letters)?;
+        Some(Self {
+            points: head.strip_suffix(letters)?.parse().ok()?,
+            periods,
+            is_counted,
+            number: parts.next()?,
+            authorship: parts.next()?,
+            on: parts.next(),
+        })
+    }
+}
+
 impl Receipt {
     /// Decodes what others receive for an activity, or lose by its undo.
     fn from_activity(entry: &OutboxEntry) -> Option<Self> {
@@ -218,12 +254,11 @@ impl Receipt {
 }
 
 /// Follows the letters of the periods if the target is counted for the action.
-pub(crate) const COUNTED: char = 'n';
+pub const COUNTED: char = 'n';
 
 /// Parses the letters of periods with boards of content, and whether the target is counted for the action; `None` if a
 /// letter is unknown.
-#[must_use]
-pub fn parse_periods(letters: &str) -> Option<(Vec<Period>, bool)> {
+fn parse_periods(letters: &str) -> Option<(Vec<Period>, bool)> {
     let counted = letters.strip_suffix(COUNTED);
     let periods = counted.unwrap_or(letters).chars();
     let periods: Option<Vec<Period>> = periods.map(Period::from_letter).collect();
@@ -258,4 +293,26 @@ pub(crate) fn board_lifetime(lifetimes: &[u64; 5], period: Period) -> u64 {
     let lifetimes = Period::ALL.iter().zip(lifetimes);
     let mut lifetimes = lifetimes.filter(|(known, _)| **known == period);
     lifetimes.next().map_or(0, |(_, seconds)| *seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn received_parses_in_each_form() {
+        let received = Received {
+            points: 20,
+            periods: vec![Period::Week, Period::All],
+            is_counted: true,
+            number: "17",
+            authorship: "",
+            on: Some("a;b"),
+        };
+        let text = "20wan>0a4d55a8d778;17;;a;b";
+        assert_eq!(Received::parse(text), Some(received));
+        for text in ["", "2wa", "2wa;17", "wa;17;1", "2x;17;1", "2wä;17;1"] {
+            assert_eq!(Received::parse(text), None, "{text}");
+        }
+    }
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Once;
 use activity_rank_core::content::id_of_member;
-use activity_rank_store::count::{Received, Verb};
+use activity_rank_store::count::Verb;
+use activity_rank_store::stream::Received;
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;

@@ -17,7 +17,8 @@ use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::config::{ADJUST, Once};
 use activity_rank_core::content::{id_of_member, member};
 use activity_rank_core::shard;
-use activity_rank_store::count::{BoardSet, Received, TimestampSource, Verb};
+use activity_rank_store::count::{BoardSet, TimestampSource, Verb};
+use activity_rank_store::stream::Received;
 
 use super::account::Exclusions;
 use super::account::{AccountRecount, AddedReceipt};
@@ -797,11 +798,14 @@ impl Done {
 struct Pair(String, Date, String);
 
 impl Pair {
-    /// Parses the end of an active record. Returns the points, too; `None` if it does not say who receives.
+    /// Parses the end of an active record, or its first field, which refused activity has. Returns the points, too; `None`
+    /// if it does not say who receives.
     fn parse(action: &str, date: Date, received: &str) -> Option<(Self, i64)> {
-        let received = Received::parse(received)?;
-        let pair = Self(action.to_owned(), date, received.pair?.to_owned());
-        Some((pair, received.points))
+        let (head, _) = received.split_once(';')?;
+        let (head, hash) = head.split_once('>')?;
+        let points = head.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+        let pair = Self(action.to_owned(), date, hash.to_owned());
+        Some((pair, points.parse().ok()?))
     }
 }
 

@@ -17,11 +17,12 @@ use activity_rank_core::event::Definitions;
 use activity_rank_core::rules::StoredVersion;
 use activity_rank_store::accounts::account_keys;
 use activity_rank_store::count::{
-    CallHeader, FoundRecord, Operation, Received, Receiver, UserOperations, Verb,
+    CallHeader, FoundRecord, Operation, Receiver, UserOperations, Verb,
 };
 use activity_rank_store::fingerprint::Participant;
 use activity_rank_store::keys::Keys;
 use activity_rank_store::receive::Call;
+use activity_rank_store::stream::COUNTED;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -1071,7 +1072,10 @@ impl Planner {
 /// Returns the end of an active record with other points; empty if there are none and the target is not counted.
 fn recount_received(received: &str, points: i64) -> String {
     let rest = received.trim_start_matches(|digit: char| digit.is_ascii_digit());
-    let is_counted = Received::parse(received).is_some_and(|received| received.is_counted);
+    let is_counted = rest
+        .split(['>', ';'])
+        .next()
+        .is_some_and(|letters| letters.contains(COUNTED));
     match received.is_empty() || points == 0 && !is_counted {
         true => String::new(),
         false => format!("{points}{rest}"),

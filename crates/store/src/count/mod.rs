@@ -15,7 +15,7 @@ pub use operation::{
     AuditDetails, Operation, Receiver, RuleSnapshot, TimestampSource, UserOperations, Verb,
 };
 pub use plan::{Plan, Registrations, Ruled};
-pub use record::{ActiveRecord, BoardSet, FoundRecord, Received};
+pub use record::{ActiveRecord, BoardSet, FoundRecord};
 pub use reply::FROZEN;
 
 use crate::accounts;

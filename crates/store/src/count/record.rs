@@ -10,7 +10,7 @@
 //!
 //! `;2wa;17;1` ends the record of an activity that others receive points for, see [`Received`].
 
-use crate::stream::parse_periods;
+use crate::stream::Received;
 use activity_rank_core::calendar::{Date, Instant, Period};
 use activity_rank_core::event;
 
@@ -174,50 +174,6 @@ impl FoundRecord {
     }
 }
 
-/// What others receive for an activity: `2wa;17;1`, the end of its active record.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Received<'a> {
-    /// The points on each board.
-    pub points: i64,
-    /// The periods of the boards.
-    pub periods: Vec<Period>,
-    /// Whether the target is counted for the action: `n` after the periods.
-    pub is_counted: bool,
-    /// With a cap of pairs, 12 digits of the SHA-1 of the author who receives: `2wa>0a4d55a8d778;17;1`. An undo takes the points
-    /// from what the two have on the day.
-    pub pair: Option<&'a str>,
-    /// The number of the target's registration; empty for a user.
-    pub number: &'a str,
-    /// The number of its authorship; empty without an author.
-    pub authorship: &'a str,
-    /// The member of the target, or the user, if it is not the target of the activity: `2wa;17;1;post-8`.
-    pub on: Option<&'a str>,
-}
-
-impl<'a> Received<'a> {
-    /// Parses the end of an active record; `None` for any other text.
-    #[must_use]
-    pub fn parse(text: &'a str) -> Option<Self> {
-        let mut parts = text.splitn(4, ';');
-        let head = parts.next()?;
-        let (head, pair) = match head.split_once('>') {
-            Some((head, pair)) => (head, Some(pair)),
-            None => (head, None),
-        };
-        let letters = head.trim_start_matches(|digit: char| digit.is_ascii_digit());
-        let (periods, is_counted) = parse_periods(letters)?;
-        Some(Self {
-            points: head.strip_suffix(letters)?.parse().ok()?,
-            periods,
-            is_counted,
-            pair,
-            number: parts.next()?,
-            authorship: parts.next()?,
-            on: parts.next(),
-        })
-    }
-}
-
 impl ActiveRecord {
     /// Parses a stored record.
     #[must_use]
@@ -327,24 +283,6 @@ mod tests {
             ("94ä795132800000", ""),
         ] {
             assert_eq!(rendered(text).unwrap_or_default(), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn received_parses_in_each_form() {
-        let received = Received {
-            points: 20,
-            periods: vec![Period::Week, Period::All],
-            is_counted: true,
-            pair: Some("0a4d55a8d778"),
-            number: "17",
-            authorship: "",
-            on: Some("a;b"),
-        };
-        let text = "20wan>0a4d55a8d778;17;;a;b";
-        assert_eq!(Received::parse(text), Some(received));
-        for text in ["", "2wa", "2wa;17", "wa;17;1", "2x;17;1", "2wä;17;1"] {
-            assert_eq!(Received::parse(text), None, "{text}");
         }
     }
 

@@ -22,7 +22,7 @@ use activity_rank_core::rules::{Change, FIELDS, FieldKind, Timeline, Version};
 use activity_rank_core::score::Points;
 use serde::Serialize;
 
-use crate::count::Received;
+use crate::stream::Received;
 
 /// The first number of a scratch shard: deployments have fewer shards.
 const FIRST_SHARD: u32 = 1_000_000;
