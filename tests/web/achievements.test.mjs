@@ -84,7 +84,7 @@ describe('page of a member', () => {
 
   it('hidden member sees the own achievements', async (t) => {
     const own = await open(t, '/u/eve', {}, 'eve')
-    assert.equal((await textsOf(own))[0][0], 'Commenter 3')
+    await eventually(async () => (await textsOf(own))[0]?.[0], 'Commenter 3')
     const other = await app.visit(t, `${app.url}/u/eve`)
     await other.locator('#unknown:not([hidden])').waitFor()
     assert.equal(await other.locator('.achievements > li').count(), 0)
