@@ -254,7 +254,11 @@ impl Facts {
             None => {
                 self.activities.insert(key, fact);
             }
-            Some(known) if (known.at, &known.on) == (fact.at, &fact.on) => self.repeated += 1,
+            Some(known)
+                if (known.at, &known.on, &known.groups) == (fact.at, &fact.on, &fact.groups) =>
+            {
+                self.repeated += 1;
+            }
             Some(known) => {
                 let (unit, first) = (self.unit, known.place);
                 let Key {
@@ -264,7 +268,7 @@ impl Facts {
                     ..
                 } = &key;
                 let what = format!(
-                    "{user} {action} {target} is also in {unit} {first}, with another instant or receiver"
+                    "{user} {action} {target} is also in {unit} {first}, with another instant, receiver or groups"
                 );
                 self.fault(row.place, what);
             }

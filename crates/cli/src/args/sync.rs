@@ -1,5 +1,6 @@
 //! Options of `sync`.
 
+use activity_rank_core::sync::{SOURCE, is_source};
 use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
 use reqwest::Url;
@@ -148,10 +149,10 @@ pub struct CsvArgs {
 #[derive(Debug, Args)]
 pub struct SyncOptions {
     /// Print what differs between the source and the boards, by the journal of the deployment, and change nothing
-    #[arg(long, conflicts_with_all = ["heal", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["heal", "dry_run"], group = "result")]
     pub compare: bool,
     /// Count what is missing and undo what is too much, then compare again
-    #[arg(long)]
+    #[arg(long, group = "result")]
     pub heal: bool,
     /// Check the source and print what would be sent, without sending it
     #[arg(long)]
@@ -176,7 +177,7 @@ pub struct SyncOptions {
     pub json: bool,
     /// Report the result of --compare or --heal to the deployment under a name, such as forum: its admin page and its
     /// metrics have it
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "result", value_parser = source)]
     pub report: Option<String>,
     /// Send the valid rows of a source that has invalid ones
     #[arg(long, conflicts_with_all = ["compare", "heal"])]
@@ -194,6 +195,13 @@ pub struct SyncOptions {
     /// Retries per request after no response, 429 or 5xx
     #[arg(long, value_name = "TIMES", default_value_t = 8)]
     pub retries: usize,
+}
+
+fn source(text: &str) -> Result<String, String> {
+    match is_source(text) {
+        true => Ok(text.to_owned()),
+        false => Err(SOURCE.to_owned()),
+    }
 }
 
 fn time_zone(text: &str) -> Result<TimeZone, String> {

@@ -1,6 +1,6 @@
 //! CSV and TSV of any database.
 
-use std::io::BufRead;
+use std::io::{self, BufRead};
 
 use activity_rank_sync::facts::{Profile, Row, Target};
 use activity_rank_sync::instant::InstantFormat;
@@ -37,6 +37,11 @@ impl Adapter for Csv<'_> {
         let failure = |cause| failure(&args.file, cause);
         let mut input = open(&args.file)?;
         let header = input.fill_buf().map_err(failure)?;
+        // The query before a pipe may have failed: nothing would differ from nothing.
+        if header.is_empty() {
+            let cause = io::Error::new(io::ErrorKind::UnexpectedEof, "no header row: it is empty");
+            return Err(failure(cause));
+        }
         let header = header.split(|byte| *byte == b'\n').next();
         let dialect = Dialect::of(header.unwrap_or_default());
         let read = read(input, dialect, &columns.unwrap_or_default(), |row| {

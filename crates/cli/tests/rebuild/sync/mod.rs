@@ -520,7 +520,7 @@ async fn sync_works_without_journal() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn sync_lists_all_faults() -> TestResult {
     let (app, source) = (start(), Source::new()?);
-    let csv = "user,action,target,at,on\n\
+    let csv = "user,action,target,at,on,groups\n\
                7,like,post-1,2026-11-20T08:00:00Z,\n\
                7,like,post-1,2026-11-20T08:00:00Z,\n\
                7,like,post-1,2026-11-21T08:00:00Z,\n\
@@ -529,21 +529,23 @@ async fn sync_lists_all_faults() -> TestResult {
                7,like,post-2,2999-01-01T00:00:00Z,\n\
                7,like,post-3,2026-11-20T08:00:00Z,post-1\n\
                7,like,post-4,2026-11-20 08:00:00,\n\
-               7,like,,2026-11-20T08:00:00Z,\n";
+               7,like,,2026-11-20T08:00:00Z,\n\
+               7,like,post-1,2026-11-20T08:00:00Z,,eu\n";
     let file = source.write("log.csv", csv)?;
     let sync = |args: &[&str]| run(&app, &[&["sync", "csv", &file], args].concat());
     let planned = sync(&["--dry-run"])?;
-    let faults = "line 4: 7 like post-1 is also in line 2, with another instant or receiver\n\
+    let faults = "line 4: 7 like post-1 is also in line 2, with another instant, receiver or groups\n\
                   line 5: user: must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'\n\
                   line 6: action: must be one of bookmark, comment, follow, like, publish, visit, wave\n\
                   line 7: at: must not be more than 60 seconds in the future\n\
                   line 8: on: is not allowed for like, by its rule: its own target receives\n\
                   line 9: at: '2026-11-20 08:00:00' has no time zone: --timezone names it\n\
-                  line 10: has no target\n";
+                  line 10: has no target\n\
+                  line 11: 7 like post-1 is also in line 2, with another instant, receiver or groups\n";
     assert_eq!((planned.code, planned.stderr.as_str()), (Some(1), faults));
     let refused = sync(&["--limit", "2"])?;
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
-    let error = "and 5 faults more\nerror: nothing was sent, because 7 rows are invalid: correct the source, or add --skip-invalid to send the other rows\n";
+    let error = "and 6 faults more\nerror: nothing was sent, because 8 rows are invalid: correct the source, or add --skip-invalid to send the other rows\n";
     assert!(refused.stderr.ends_with(error), "{refused:?}");
     assert!(app.api.get("/v1/ranking/all").await.body["total"] == 0);
     let sent = sync(&["--skip-invalid"])?;
@@ -556,5 +558,20 @@ async fn sync_lists_all_faults() -> TestResult {
     let refused = run(&app, &["sync", "csv", &twice])?;
     let error = format!("error: {twice}: the first row has more than one column 'user'\n");
     assert_eq!((refused.code, refused.stderr), (Some(2), error));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn empty_input_is_no_source() -> TestResult {
+    let (app, source) = (start(), Source::new()?);
+    let empty = source.write("empty.csv", "")?;
+    let refused = run(
+        &app,
+        &["sync", "csv", &empty, "--heal", "--report", "forum"],
+    )?;
+    let error = format!("error: {empty}: no header row: it is empty\n");
+    assert_eq!((refused.code, refused.stderr), (Some(2), error));
+    let reports = app.api.get("/v1/syncs").await.body;
+    assert_eq!(reports["syncs"][0]["state"], "failed", "{reports}");
     Ok(())
 }
