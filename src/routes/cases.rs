@@ -14,6 +14,7 @@ use activity_rank_core::fair_play::{
 use activity_rank_core::query::Query;
 use activity_rank_store::accounts::{Exclusion, exclude};
 use activity_rank_store::boards::read_losses;
+use serde_json::Value;
 
 /// `GET` of a page of cases, and the numbers of fairness.
 pub async fn list(context: RequestContext<'_>, caller: Caller) -> Result<Response, Error> {
@@ -67,15 +68,27 @@ pub async fn get(context: RequestContext<'_>, id: &str, caller: Caller) -> Resul
     let (config, now) = (&context.deployment.config, context.request.now);
     let case = fair_play::read_case(journal, config, &id).await?;
     let case = case.ok_or_else(unknown)?;
-    let gifts = fair_play::read_gifts(journal, config, &id, now).await?;
     let today = context.deployment.calendar.date_at(now);
-    let taken = taken(&gifts, [&config.periods, &config.content_periods], today);
+    // A recount has already taken the points of an exclusion.
+    let taken = match is_recounted(&case) {
+        true => Vec::new(),
+        false => {
+            let gifts = fair_play::read_gifts(journal, config, &id, now).await?;
+            taken(&gifts, [&config.periods, &config.content_periods], today)
+        }
+    };
     let losses = read_losses(context.deployment, &taken, today).await?;
     let losses = serde_json::to_string(&losses).unwrap_or_default();
     let fields = case.strip_suffix('}').unwrap_or_default();
     Ok(Response::json_text(format!(
         "{fields},\"losses\":{losses}}}"
     )))
+}
+
+/// Returns whether the boards are without the points that a case excludes.
+fn is_recounted(case: &str) -> bool {
+    let case: Value = serde_json::from_str(case).unwrap_or_default();
+    case["state"] == "excluded" && case["decision"]["past"] == "counted"
 }
 
 /// `PUT` of a decision about a case.

@@ -347,6 +347,30 @@ async fn deployment_without_fair_play_returns_404() {
     post(&app).await.assert(404, problem("not-found", detail));
 }
 
+#[tokio::test]
+async fn losses_rank_members_among_what_remains() {
+    let app = start(|worker| worker);
+    register(&app, &["a", "b"], 2).await;
+    exchange(&app, &["a", "b"], 0..2).await;
+    let mut comments = Vec::new();
+    for (user, count) in [("a", 4), ("b", 4), ("c", 5), ("d", 4)] {
+        let comment = |number| activity(user, "comment", &format!("{user}-{number}"));
+        comments.extend((0..count).map(comment));
+    }
+    send(&app, &comments).await;
+    app.miniflare.minute().await;
+    let case = open(&app, &["a", "b"]).await;
+    let details = app
+        .read(&format!("{PATH}/{}", case["id"].as_str().unwrap()))
+        .await;
+    // Both fall below the 15 points of c, and to the 12 of d.
+    let loss = |user: &str| json!({"board": "all", "kind": "members", "user": {"id": user}, "score": [16, 12], "rank": [1, 2]});
+    let losses = details["losses"].as_array().unwrap();
+    let is_on_board = |loss: &&Value| loss["board"] == "all" && loss["kind"] == "members";
+    let found: Vec<&Value> = losses.iter().filter(is_on_board).collect();
+    assert_eq!(found, [&loss("a"), &loss("b")]);
+}
+
 /// Opens the case of members.
 async fn open(app: &Client, members: &[&str]) -> Value {
     let body = json!({"members": members, "reason": "Said by members"});

@@ -315,7 +315,7 @@ export const pages = {
     refused: {
       __proto__: null,
       'daily-cap': '{action} did not count: your daily limit was reached.',
-      'pair-cap': '{action} did not count: you have given this member what a day allows.',
+      'pair-cap': '{action} did not count: there is a limit on what you can give this member.',
       cooldown: '{action} did not count: it was too soon after the one before.',
       'own-target': '{action} did not count: it was about something of your own.',
       stale: '{action} did not count: it arrived too late.',

@@ -293,7 +293,7 @@ export const pages = {
     refused: {
       __proto__: null,
       'daily-cap': '{action}未计入：已达到今天的上限。',
-      'pair-cap': '{action}未计入：今天给这位成员的积分已达到上限。',
+      'pair-cap': '{action}未计入：给这位成员的积分有上限。',
       cooldown: '{action}未计入：距离上一次太近。',
       'own-target': '{action}未计入：对象是你自己的内容。',
       stale: '{action}未计入：到达得太晚。',

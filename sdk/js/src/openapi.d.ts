@@ -2053,7 +2053,7 @@ export interface components {
              */
             outcome: "counted" | "duplicate" | "undone" | "nothing-to-undo" | "capped" | "stale" | "queued";
             /**
-             * @description Why the activity did not count, if `outcome` is `capped`. `pair-cap`: the user has given the receiver what a day allows. `own-target`: `target` or `on` is the user's own id, or by the user.
+             * @description Why the activity did not count, if `outcome` is `capped`. `pair-cap`: the user has given the receiver what a day allows, or a case excludes what they give each other. `own-target`: `target` or `on` is the user's own id, or by the user.
              * @enum {unknown}
              */
             reason?: "daily-cap" | "pair-cap" | "cooldown" | "own-target";
@@ -2985,7 +2985,7 @@ export interface components {
                 giver: components["schemas"]["UserId"];
                 receiver: components["schemas"]["UserId"];
             }[];
-            /** @description Points that the first 20 members would lose on the boards of today if their gifts of the last 90 days to each other did not count. An estimate: a recount also fills the room under caps, and knows the order of equal points. */
+            /** @description Points that the first 20 members would lose on the boards of today if their gifts of the last 90 days to each other did not count. Empty once a recount has taken what the case excludes. An estimate: a recount also fills the room under caps, and knows the order of equal points. */
             losses: {
                 board: components["schemas"]["PeriodName"];
                 /** @enum {unknown} */

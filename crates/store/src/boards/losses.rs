@@ -57,20 +57,30 @@ pub async fn read_losses<'a>(
     let counts = deployment.run_commands(counts).await?;
     let shards = deployment.config.shards as usize;
     let mut above = counts.chunks(shards);
-    let mut rank = |has_rank: bool| -> Result<Option<u64>, StoreError> {
+    let mut read_rank = || -> Result<u64, StoreError> {
         let counts = above.next().unwrap_or_default().iter();
         let counts: Result<Vec<u64>, StoreError> = counts.map(Reply::unsigned).collect();
-        let rank = counts?.iter().sum::<u64>() + 1;
-        Ok(has_rank.then_some(rank))
+        Ok(counts?.iter().sum::<u64>() + 1)
     };
     let decimals = layout.decimals;
-    let losses = losses.into_iter().map(|(taken, scores, is_visible)| {
-        let [before, after] = scores.map(|steps| is_visible && steps > 0);
-        let ranks = [rank(before)?, rank(after)?];
-        Ok(Loss::new(taken, scores, ranks, decimals))
+    let found = losses.iter().map(|(taken, scores, is_visible)| {
+        let [before, after] = [read_rank()?, read_rank()?];
+        // The board still has the points that go.
+        let falls = |other: &&Fall| {
+            let (fallen, [high, low], is_counted) = other;
+            let is_same = (fallen.kind, fallen.period) == (taken.kind, taken.period);
+            is_same && *is_counted && (*low..*high).contains(&scores[1])
+        };
+        let after = after.saturating_sub(losses.iter().filter(falls).count() as u64);
+        let has_rank = scores.map(|steps| *is_visible && steps > 0);
+        let ranks = [has_rank[0].then_some(before), has_rank[1].then_some(after)];
+        Ok(Loss::new(taken, *scores, ranks, decimals))
     });
-    losses.collect()
+    found.collect()
 }
+
+/// What is taken, the scores before and after it, and whether the board lists the member.
+type Fall<'a> = (&'a Taken, [u64; 2], bool);
 
 /// Returns a stored score; 0 for none. That of a hidden member is negative.
 fn read_score(reply: &Reply) -> Result<i64, StoreError> {

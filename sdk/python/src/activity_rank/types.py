@@ -160,7 +160,8 @@ class Outcome(TypedDict):
     accepted, and counted later."""
     reason: NotRequired[Literal["daily-cap", "pair-cap", "cooldown", "own-target"]]
     """Why the activity did not count, if `outcome` is `capped`. `pair-cap`: the user has given the receiver what a day
-    allows. `own-target`: `target` or `on` is the user's own id, or by the user."""
+    allows, or a case excludes what they give each other. `own-target`: `target` or `on` is the user's own id, or by the
+    user."""
     points: float
     """The signed change of the user's points."""
     level_up: NotRequired[Level]
@@ -1230,7 +1231,8 @@ class CaseDetails(TypedDict):
     """The latest gifts first."""
     losses: list[CaseDetailsLosse]
     """Points that the first 20 members would lose on the boards of today if their gifts of the last 90 days to each
-    other did not count. An estimate: a recount also fills the room under caps, and knows the order of equal points."""
+    other did not count. Empty once a recount has taken what the case excludes. An estimate: a recount also fills the
+    room under caps, and knows the order of equal points."""
 
 
 CaseDecision = TypedDict(
