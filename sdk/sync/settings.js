@@ -13,7 +13,7 @@ export const sourceOf = (/** @type {Env} */ { SOURCE = '', SITE = '1', SOURCE_NA
  * @param {number} started
  */
 export function settingsOf(env, mapping, started) {
-  const { site, categories, private: isPrivate, users, map } = mapping
+  const { site, categories, labels, private: isPrivate, users, map } = mapping
   return {
     ...SOURCES[choose(env)](env),
     rank: {
@@ -25,7 +25,7 @@ export function settingsOf(env, mapping, started) {
     heal: env.HEAL === true || env.HEAL === 'true',
     id_prefix: env.ID_PREFIX,
     map,
-    mapping: { site, categories, private: isPrivate, users },
+    mapping: { site, categories, labels, private: isPrivate, users },
   }
 }
 

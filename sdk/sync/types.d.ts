@@ -33,6 +33,8 @@ export interface Mapping {
   site?: string
   /** The categories that count; all if it is empty. */
   categories?: number[]
+  /** The labels of GitHub whose content does not count. */
+  labels?: string[]
   /** Whether private content counts too. */
   private?: boolean
   /** Ids of members by ids of the source. */

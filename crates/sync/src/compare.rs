@@ -320,7 +320,8 @@ impl Basis<'_> {
         let activities = self.facts.activities.iter();
         let named =
             activities.flat_map(|(key, fact)| [Some(key.target.as_str()), fact.on.as_deref()]);
-        let targets = self.facts.targets.keys().map(String::as_str);
+        let targets = self.facts.targets.keys().chain(&self.facts.excluded);
+        let targets = targets.map(String::as_str);
         targets.chain(named.flatten()).collect()
     }
 

@@ -1,6 +1,6 @@
 //! Facts: what stands in the source now. Every adapter fills them, and everything else of `sync` reads them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use activity_rank_core::calendar::Instant;
 use serde::Deserialize;
@@ -26,6 +26,8 @@ pub struct Facts {
     pub profiles: BTreeMap<String, Profile>,
     /// Targets by id.
     pub targets: BTreeMap<String, Target>,
+    /// Targets that the source has and that do not count: an undo of their activity does not say that the source is gone.
+    pub excluded: BTreeSet<String>,
     /// Rows that cannot be sent.
     pub faults: Vec<RowError>,
     /// Rows that say what another one has said.
@@ -132,6 +134,9 @@ pub struct Mapping {
     /// The categories that count; all if it is empty.
     #[serde(default)]
     pub categories: Vec<i64>,
+    /// The labels whose content does not count.
+    #[serde(default)]
+    pub labels: Vec<String>,
     /// Whether private content counts too.
     #[serde(default)]
     pub private: bool,
@@ -311,6 +316,12 @@ impl Facts {
         known.title = title.or(known.title.take());
         known.url = found.url.and_then(link).or(known.url.take());
         known.image = found.image.and_then(link).or(known.image.take());
+    }
+
+    /// Adds a target that does not count. It is not sent.
+    pub fn exclude(&mut self, target: &str) {
+        let id = self.id(target);
+        self.excluded.insert(id);
     }
 
     /// Notes a row that cannot be sent.

@@ -1,7 +1,8 @@
 //! GitHub: the stars, issues, comments, reviews, merged pull requests and discussions of repositories, over its API.
 //!
-//! The ids are the same as in `recipes/github` and `recipes/giscus`. Bots do not count, nor do deleted users. A private repository is
-//! left out, unless the file of `--users` has `"private": true`.
+//! The ids are the same as in `recipes/github` and `recipes/giscus`. Bots do not count, nor do deleted users. Issues, merged pull
+//! requests and discussions with a label of `labels` do not count; comments on them and reviews are private. A private
+//! repository is left out, unless the file of `--users` has `"private": true`.
 
 use std::collections::HashMap;
 
@@ -23,6 +24,8 @@ const JSON: &str = "application/vnd.github+json";
 /// Stars with their instants.
 const STARS: &str = "application/vnd.github.star+json";
 const AUTHOR: &str = "author{__typename login avatarUrl url ... on User{databaseId}}";
+/// An item has at most 100 labels.
+const LABELS: &str = "labels(first:100){nodes{name}}";
 const PAGE: &str = "pageInfo{hasNextPage endCursor}";
 
 /// Repositories.
@@ -45,9 +48,18 @@ struct Github<'a> {
 /// An issue or a pull request, by number.
 struct Issue {
     id: i64,
+    is_excluded: bool,
     author: Option<i64>,
     title: Option<String>,
     url: Option<String>,
+}
+
+/// A discussion, as its comments need it.
+struct Discussion {
+    /// The target that receives.
+    on: String,
+    /// Whether its comments are private.
+    is_private: bool,
 }
 
 /// A user who counts.
@@ -230,6 +242,17 @@ fn graphql_user(author: &Value) -> Option<User> {
     })
 }
 
+/// Returns whether an item of REST or GraphQL has one of these labels.
+fn is_excluded(labels: &[String], item: &Value) -> bool {
+    let given = value_at(item, "/labels");
+    let given = given.as_array().or_else(|| given.get("nodes")?.as_array());
+    let mut names = given
+        .into_iter()
+        .flatten()
+        .filter_map(|label| label.get("name")?.as_str());
+    names.any(|name| labels.iter().any(|label| label == name))
+}
+
 /// Returns an instant of an object.
 fn instant(item: &Value, field: &str) -> Result<Instant, String> {
     let at = value_at(item, &format!("/{field}"))
@@ -257,17 +280,21 @@ struct Done<'a> {
     at: Instant,
     on: Option<String>,
     id: i64,
+    is_private: bool,
 }
 
 fn add(collector: &mut Collector<'_>, done: Done<'_>) {
     let user = done.user.id.to_string();
-    collector.facts.profile(&user, done.user.profile);
+    if !done.is_private {
+        collector.facts.profile(&user, done.user.profile);
+    }
     collector.activity(Row {
         kind: done.kind,
         user: &user,
         target: &done.target,
         at: Some(done.at),
         on: done.on.as_deref(),
+        is_private: done.is_private,
         place: done.id.unsigned_abs(),
         ..Row::default()
     });
@@ -309,6 +336,7 @@ async fn read_repository(
                     at: instant(star, "starred_at")?,
                     on: None,
                     id: repository_id,
+                    is_private: false,
                 };
                 add(collector, done);
             }
@@ -344,11 +372,16 @@ async fn read_issues(
             };
             let issue = Issue {
                 id,
+                is_excluded: is_excluded(&collector.mapping.labels, item),
                 author: user.as_ref().map(|user| user.id),
                 title: text("title"),
                 url: text("html_url"),
             };
-            if let Some(user) = user.filter(|_| value_at(item, "/pull_request").is_null()) {
+            if issue.is_excluded {
+                collector.facts.exclude(&format!("issue:{id}"));
+            }
+            let is_counted = value_at(item, "/pull_request").is_null() && !issue.is_excluded;
+            if let Some(user) = user.filter(|_| is_counted) {
                 add_issue(collector, &issue);
                 let done = Done {
                     kind: "issue",
@@ -357,6 +390,7 @@ async fn read_issues(
                     at: instant(item, "created_at")?,
                     on: None,
                     id,
+                    is_private: false,
                 };
                 add(collector, done);
             }
@@ -398,7 +432,9 @@ async fn read_comments(
             let issue = number.and_then(|number| issues.get(&number.parse().ok()?));
             if let Some((user, issue)) = rest_user(value_at(item, "/user")).zip(issue) {
                 let id = id(item)?;
-                add_issue(collector, issue);
+                if !issue.is_excluded {
+                    add_issue(collector, issue);
+                }
                 let done = Done {
                     kind: "comment",
                     user,
@@ -406,6 +442,7 @@ async fn read_comments(
                     at: instant(item, "created_at")?,
                     on: Some(format!("issue:{}", issue.id)),
                     id,
+                    is_private: issue.is_excluded,
                 };
                 add(collector, done);
             }
@@ -427,11 +464,14 @@ async fn read_pulls(
     ];
     github
         .list(&format!("{path}/pulls"), &query, JSON, |item| {
-            if let Some(user) = rest_user(value_at(item, "/user"))
-                .filter(|_| !value_at(item, "/merged_at").is_null())
-            {
+            let is_merged = !value_at(item, "/merged_at").is_null();
+            if let Some(user) = rest_user(value_at(item, "/user")).filter(|_| is_merged) {
                 let id = id(item)?;
                 let target = format!("pull:{id}");
+                if is_excluded(&collector.mapping.labels, item) {
+                    collector.facts.exclude(&target);
+                    return Ok(());
+                }
                 let found = Target {
                     title: value_at(item, "/title").as_str().map(str::to_owned),
                     url: value_at(item, "/html_url").as_str().map(str::to_owned),
@@ -445,6 +485,7 @@ async fn read_pulls(
                     at: instant(item, "merged_at")?,
                     on: None,
                     id,
+                    is_private: false,
                 };
                 add(collector, done);
             }
@@ -462,16 +503,18 @@ async fn read_reviews(
     let fields = format!("nodes{{fullDatabaseId state submittedAt {AUTHOR}}}");
     let pulls = format!(
         "query($owner:String!,$name:String!,$after:String){{repository(owner:$owner,name:$name)\
-         {{pullRequests(first:50,after:$after){{{PAGE} nodes{{id reviews(first:50){{{PAGE} {fields}}}}}}}}}}}"
+         {{pullRequests(first:50,after:$after){{{PAGE} nodes{{id {LABELS} reviews(first:50){{{PAGE} {fields}}}}}}}}}}}"
     );
     let mut more = Vec::new();
     github.nodes(&pulls, repository, "/repository/pullRequests", |pull| {
+        let is_private = is_excluded(&collector.mapping.labels, pull);
         let reviews = value_at(pull, "/reviews");
         for review in value_at(reviews, "/nodes").as_array().into_iter().flatten() {
-            add_review(collector, review)?;
+            add_review(collector, review, is_private)?;
         }
         if value_at(reviews, "/pageInfo/hasNextPage") == true {
-            more.push(json!({"id": value_at(pull, "/id"), "after": value_at(reviews, "/pageInfo/endCursor")}));
+            let variables = json!({"id": value_at(pull, "/id"), "after": value_at(reviews, "/pageInfo/endCursor")});
+            more.push((variables, is_private));
         }
         Ok(())
     })
@@ -479,8 +522,8 @@ async fn read_reviews(
     let rest = format!(
         "query($id:ID!,$after:String){{node(id:$id){{... on PullRequest{{reviews(first:100,after:$after){{{PAGE} {fields}}}}}}}}}"
     );
-    for variables in more {
-        let add = |review: &Value| add_review(collector, review);
+    for (variables, is_private) in more {
+        let add = |review: &Value| add_review(collector, review, is_private);
         github
             .nodes(&rest, &variables, "/node/reviews", add)
             .await?;
@@ -488,7 +531,11 @@ async fn read_reviews(
     Ok(())
 }
 
-fn add_review(collector: &mut Collector<'_>, review: &Value) -> Result<(), String> {
+fn add_review(
+    collector: &mut Collector<'_>,
+    review: &Value,
+    is_private: bool,
+) -> Result<(), String> {
     let counts = ["APPROVED", "CHANGES_REQUESTED"]
         .contains(&value_at(review, "/state").as_str().unwrap_or(""));
     if let Some(user) = graphql_user(value_at(review, "/author")).filter(|_| counts) {
@@ -500,6 +547,7 @@ fn add_review(collector: &mut Collector<'_>, review: &Value) -> Result<(), Strin
             at: instant(review, "submittedAt")?,
             on: None,
             id,
+            is_private,
         };
         add(collector, done);
     }
@@ -514,7 +562,7 @@ async fn read_discussions(
 ) -> Result<(), Failure> {
     let query = format!(
         "query($owner:String!,$name:String!,$after:String){{repository(owner:$owner,name:$name)\
-         {{discussions(first:50,after:$after,orderBy:{{field:CREATED_AT,direction:ASC}}){{{PAGE} nodes{{id databaseId title url createdAt {AUTHOR}}}}}}}}}"
+         {{discussions(first:50,after:$after,orderBy:{{field:CREATED_AT,direction:ASC}}){{{PAGE} nodes{{id databaseId title url createdAt {LABELS} {AUTHOR}}}}}}}}}"
     );
     let mut discussions = Vec::new();
     github
@@ -525,7 +573,11 @@ async fn read_discussions(
             );
             let target = format!("discussion:{id}");
             let is_bot = value_at(item, "/author/__typename") == "Bot";
-            if let Some(user) = graphql_user(value_at(item, "/author")) {
+            let is_private = is_excluded(&collector.mapping.labels, item);
+            if is_private {
+                collector.facts.exclude(&target);
+            }
+            if let Some(user) = graphql_user(value_at(item, "/author")).filter(|_| !is_private) {
                 let found = Target {
                     title: title.map(str::to_owned),
                     url: value_at(item, "/url").as_str().map(str::to_owned),
@@ -539,6 +591,7 @@ async fn read_discussions(
                     at: instant(item, "createdAt")?,
                     on: None,
                     id,
+                    is_private: false,
                 };
                 add(collector, done);
             }
@@ -546,7 +599,7 @@ async fn read_discussions(
                 true => format!("/{}", title.unwrap_or_default()),
                 false => target,
             };
-            discussions.push((value_at(item, "/id").clone(), on));
+            discussions.push((value_at(item, "/id").clone(), Discussion { on, is_private }));
             Ok(())
         })
         .await?;
@@ -558,14 +611,14 @@ async fn read_discussions(
     let rest = format!(
         "query($id:ID!,$after:String){{node(id:$id){{... on DiscussionComment{{replies(first:100,after:$after){{{PAGE} nodes{{{fields}}}}}}}}}}}"
     );
-    for (discussion, on) in discussions {
+    for (id, discussion) in discussions {
         let mut more = Vec::new();
-        let variables = json!({"id": discussion, "after": null});
+        let variables = json!({"id": id, "after": null});
         github.nodes(&comments, &variables, "/node/comments", |comment| {
-            add_discussion_comment(collector, comment, &on)?;
+            add_discussion_comment(collector, comment, &discussion)?;
             let replies = value_at(comment, "/replies");
             for reply in value_at(replies, "/nodes").as_array().into_iter().flatten() {
-                add_discussion_comment(collector, reply, &on)?;
+                add_discussion_comment(collector, reply, &discussion)?;
             }
             if value_at(replies, "/pageInfo/hasNextPage") == true {
                 more.push(
@@ -576,7 +629,7 @@ async fn read_discussions(
         })
         .await?;
         for variables in more {
-            let add = |reply: &Value| add_discussion_comment(collector, reply, &on);
+            let add = |reply: &Value| add_discussion_comment(collector, reply, &discussion);
             github
                 .nodes(&rest, &variables, "/node/replies", add)
                 .await?;
@@ -588,7 +641,7 @@ async fn read_discussions(
 fn add_discussion_comment(
     collector: &mut Collector<'_>,
     comment: &Value,
-    on: &str,
+    discussion: &Discussion,
 ) -> Result<(), String> {
     if let Some(user) = graphql_user(value_at(comment, "/author")) {
         let id = id(&json!({"id": value_at(comment, "/databaseId")}))?;
@@ -597,8 +650,9 @@ fn add_discussion_comment(
             user,
             target: format!("discussion-comment:{id}"),
             at: instant(comment, "createdAt")?,
-            on: Some(on.to_owned()),
+            on: Some(discussion.on.clone()),
             id,
+            is_private: discussion.is_private,
         };
         add(collector, done);
     }

@@ -1,7 +1,9 @@
 //! `sync github` against a server that answers as GitHub does.
 
+use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -10,9 +12,11 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use test_support::{Value, json};
 
-use super::{assert_ends, boards, serve, start};
+use super::{Source, assert_ends, boards, serve, start};
 use crate::TestResult;
 use crate::cli::{command, finish};
+use crate::journal_app::JournalApp;
+use crate::run::Run;
 
 fn person(id: u64) -> Value {
     json!({"id": id, "login": format!("user-{id}"), "type": "User", "avatar_url": "https://a.example/1.png",
@@ -33,9 +37,33 @@ fn issue(id: u64, number: u64, user: Value) -> Value {
         "html_url": format!("https://github.com/o/r/issues/{number}"), "created_at": "2026-11-01T08:00:00Z"})
 }
 
+/// Removes the activity that a test adds with the label.
+fn without_new(answer: &mut Value) {
+    match answer {
+        Value::Array(items) => {
+            let is_new = |item: &Value| {
+                let id = [&item["id"], &item["databaseId"], &item["fullDatabaseId"]];
+                id.iter().any(|id| **id == 24 || **id == 64 || **id == "43")
+            };
+            items.retain(|item| !is_new(item));
+            items.iter_mut().for_each(without_new);
+        }
+        Value::Object(fields) => fields.values_mut().for_each(without_new),
+        _ => {}
+    }
+}
+
+/// The state of the server.
+#[derive(Default)]
+struct Server {
+    was_limited: AtomicBool,
+    /// Whether the issues, the pull request and the discussion have a label, and new activity.
+    is_labeled: AtomicBool,
+}
+
 /// Answers requests. The first request for comments meets the rate limit.
 async fn respond(
-    State(was_limited): State<Arc<AtomicBool>>,
+    State(server): State<Arc<Server>>,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
@@ -44,7 +72,14 @@ async fn respond(
     let bot = json!({"id": 9, "login": "bot", "type": "Bot"});
     let at = "2026-11-02T08:00:00Z";
     let page_two = uri.query().unwrap_or_default().contains("page=2");
-    let answer = match uri.path() {
+    let is_labeled = server.is_labeled.load(Relaxed);
+    let names = if is_labeled {
+        &["bug", "invalid"][..]
+    } else {
+        &["bug"]
+    };
+    let labels = Value::from_iter(names.iter().map(|name| json!({"name": name})));
+    let mut answer = match uri.path() {
         "/repos/o/r" => {
             json!({"id": 5, "full_name": "o/r", "html_url": "https://github.com/o/r", "private": false})
         }
@@ -58,13 +93,13 @@ async fn respond(
             pull["pull_request"] = json!({});
             let host = headers["host"].to_str().unwrap_or_default();
             let link = format!("<http://{host}/repos/o/r/issues?page=2>; rel=\"next\"");
-            return (
-                [("link", link)],
-                axum::Json(json!([issue(11, 1, person(1)), pull])),
-            )
-                .into_response();
+            let mut issues = json!([issue(11, 1, person(1)), pull]);
+            for issue in issues.as_array_mut().into_iter().flatten() {
+                issue["labels"] = labels.clone();
+            }
+            return ([("link", link)], axum::Json(issues)).into_response();
         }
-        "/repos/o/r/issues/comments" if !was_limited.swap(true, Ordering::Relaxed) => {
+        "/repos/o/r/issues/comments" if !server.was_limited.swap(true, Relaxed) => {
             return (StatusCode::FORBIDDEN, [("retry-after", "0")], "{}").into_response();
         }
         "/repos/o/r/issues/comments" => {
@@ -75,25 +110,30 @@ async fn respond(
             json!([
                 comment(21, 1, person(2)),
                 comment(22, 3, person(2)),
-                comment(23, 1, bot)
+                comment(23, 1, bot),
+                comment(24, 1, person(3))
             ])
         }
         "/repos/o/r/pulls" => {
-            json!([{"id": 31, "title": "Pull", "user": person(1), "merged_at": at}, {"id": 32, "user": person(1), "merged_at": null}])
+            json!([{"id": 31, "title": "Pull", "user": person(1), "merged_at": at, "labels": labels}, {"id": 32, "user": person(1), "merged_at": null}])
         }
         "/graphql" => {
             let query = String::from_utf8_lossy(&body);
-            let discussion = json!({"id": "D1", "databaseId": 51, "title": "Welcome", "createdAt": at, "author": author(2)});
+            let discussion = json!({"id": "D1", "databaseId": 51, "title": "Welcome", "createdAt": at, "author": author(2), "labels": {"nodes": labels}});
             let giscus = json!({"id": "D2", "databaseId": 52, "title": "posts/1", "createdAt": at, "author": {"__typename": "Bot"}});
             let review = |id: &str, state: &str, by: u64| json!({"fullDatabaseId": id, "state": state, "submittedAt": at, "author": author(by)});
             let comment = |id: u64, by: u64, replies: Value| json!({"id": "C", "databaseId": id, "createdAt": at, "author": author(by), "replies": connection(replies)});
             let data = if query.contains("pullRequests") {
-                let reviews = json!([review("41", "APPROVED", 2), review("42", "COMMENTED", 2)]);
-                json!({"repository": {"pullRequests": connection(json!([{"id": "P1", "reviews": connection(reviews)}]))}})
+                let reviews = json!([
+                    review("41", "APPROVED", 2),
+                    review("42", "COMMENTED", 2),
+                    review("43", "APPROVED", 3)
+                ]);
+                json!({"repository": {"pullRequests": connection(json!([{"id": "P1", "labels": {"nodes": labels}, "reviews": connection(reviews)}]))}})
             } else if query.contains("discussions") {
                 json!({"repository": {"discussions": connection(json!([discussion, giscus]))}})
             } else if query.contains("\"D1\"") {
-                json!({"node": {"comments": connection(json!([comment(61, 1, json!([comment(62, 3, json!([]))]))]))}})
+                json!({"node": {"comments": connection(json!([comment(61, 1, json!([comment(62, 3, json!([]))])), comment(64, 3, json!([]))]))}})
             } else {
                 json!({"node": {"comments": connection(json!([comment(63, 1, json!([]))]))}})
             };
@@ -101,25 +141,39 @@ async fn respond(
         }
         path => return (StatusCode::NOT_FOUND, path.to_owned()).into_response(),
     };
+    if !is_labeled {
+        without_new(&mut answer);
+    }
     axum::Json(answer).into_response()
+}
+
+/// Starts the server. Returns its state and its address.
+async fn start_server() -> io::Result<(Arc<Server>, String)> {
+    let server = Arc::new(Server::default());
+    let state = Arc::clone(&server);
+    let url = serve(Router::new().fallback(respond).with_state(state)).await?;
+    Ok((server, url))
+}
+
+/// Runs `sync github`.
+fn sync(app: &JournalApp, url: &str, args: &[&str]) -> io::Result<Run> {
+    let all = ["sync", "github", "--api-url", url];
+    let mut command = command(app, &[&all, args].concat());
+    command.env("GITHUB_TOKEN", "github-token");
+    finish(command)
+}
+
+fn board(all: &[(&str, i64)]) -> BTreeMap<String, i64> {
+    let all = all.iter();
+    all.map(|(id, points)| ((*id).to_owned(), *points))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sync_reads_github() -> TestResult {
     let app = start();
-    let url = serve(Router::new().fallback(respond).with_state(Arc::default())).await?;
-    let sync = |args: &[&str]| {
-        let mut command = command(
-            &app,
-            &[
-                &["sync", "github", "o/r", "o/secret", "--api-url", &url],
-                args,
-            ]
-            .concat(),
-        );
-        command.env("GITHUB_TOKEN", "github-token");
-        finish(command)
-    };
+    let (_, url) = start_server().await?;
+    let sync = |args: &[&str]| sync(&app, &url, &[&["o/r", "o/secret"], args].concat());
     let synced = sync(&[])?;
     assert_eq!(synced.code, Some(0), "{synced:?}");
     assert_eq!(
@@ -128,11 +182,6 @@ async fn sync_reads_github() -> TestResult {
     );
     assert_ends(&sync(&["--compare"])?, 0, "0 differ");
     let [members, authors, targets] = boards(&app).await;
-    let board = |all: &[(&str, i64)]| {
-        all.iter()
-            .map(|(id, points)| ((*id).to_owned(), *points))
-            .collect()
-    };
     // An issue, a pull request and two comments of a discussion; then a discussion, two comments and a review.
     let expected = board(&[("github:1", 21), ("github:2", 21), ("github:3", 3)]);
     assert_eq!(members, expected);
@@ -145,7 +194,7 @@ async fn sync_reads_github() -> TestResult {
         ("github:issue:13", 3),
         ("github:discussion:51", 6),
     ];
-    let received: std::collections::BTreeMap<String, i64> = board(&expected);
+    let received = board(&expected);
     assert!(
         received
             .iter()
@@ -153,5 +202,44 @@ async fn sync_reads_github() -> TestResult {
         "{targets:?}"
     );
     assert!(!targets.contains_key("github:pull:31"), "{targets:?}");
+    Ok(())
+}
+
+/// Labels come after the activity has counted, with new activity on the labeled content.
+#[tokio::test(flavor = "multi_thread")]
+async fn labels_of_github_take_only_the_content() -> TestResult {
+    let (app, source) = (start(), Source::new()?);
+    let (server, url) = start_server().await?;
+    let mapping = source.write("mapping.json", r#"{"users": {}, "labels": ["invalid"]}"#)?;
+    let sync = |args: &[&str]| sync(&app, &url, &[&["o/r", "--users", &mapping], args].concat());
+    let synced = sync(&[])?;
+    assert_eq!(synced.code, Some(0), "{synced:?}");
+    server.is_labeled.store(true, Relaxed);
+    let compared = sync(&["--compare"])?;
+    let expected = "too many: github:1 comment github:issue:11
+too many: github:1 publish github:pull:31
+too many: github:2 publish github:discussion:51
+3 differ
+";
+    assert_eq!((compared.code, &*compared.stdout), (Some(4), expected));
+    assert_ends(&sync(&["--heal"])?, 0, "0 differ");
+    let [members, _, _] = boards(&app).await;
+    let expected = board(&[("github:1", 8), ("github:2", 11), ("github:3", 3)]);
+    assert_eq!(members, expected);
+    let path = "/v1/users/github:1/points?limit=100";
+    let points = app.api.get(path).await.assert_status(200).body.clone();
+    let entries = points["entries"].as_array().into_iter().flatten();
+    let undos: Vec<[&Value; 2]> = entries
+        .filter(|entry| entry["type"] == "undo")
+        .map(|entry| [&entry["target"]["id"], &entry["source_gone"]])
+        .collect();
+    // The content is still there.
+    let expected = ["github:pull:31", "github:issue:11"].map(|id| [json!(id), Value::Null]);
+    assert_eq!(json!(undos), json!(expected), "{points}");
+    server.is_labeled.store(false, Relaxed);
+    assert_ends(&sync(&["--heal"])?, 0, "0 differ");
+    let [members, _, _] = boards(&app).await;
+    let expected = board(&[("github:1", 21), ("github:2", 21), ("github:3", 3)]);
+    assert_eq!(members, expected);
     Ok(())
 }
