@@ -8,7 +8,7 @@
 import { ApiError, ConnectionError, userToken } from '@activity-rank/server'
 import { connect } from './deployment.js'
 import { generic } from './generic.js'
-import { Problem, problemResponse } from './problem.js'
+import { Problem, problemResponse, RateLimited } from './problem.js'
 import { parse, readBody } from './receiver.js'
 
 const PERIODS = /** @type {const} */ (['day', 'week', 'month', 'year', 'all'])
@@ -16,14 +16,16 @@ const PLACES = /** @type {const} */ (['day', 'week', 'month', 'year'])
 const TOP = 10 // members
 const LINK_LIFETIME = 600 // seconds
 const ANSWER_TIMEOUT = 2500 // ms: Discord and Slack wait 3 seconds
+const WAITS = 600_000 // ms of a run of cron for rate limits: the platform ends the run after 15 minutes
 const FIELDS = ['role', 'level', 'place', 'within', 'achievement', 'step']
 
 /**
  * Returns the Worker of a chat with its mapping file. Throws an `Error` if the mapping is invalid.
  * @param {Chat} chat
  * @param {ChatMapping} mapping
+ * @param {(milliseconds: number) => Promise<unknown>} [wait]
  */
-export function chatWorker(chat, mapping) {
+export function chatWorker(chat, mapping, wait = sleep) {
   checkRoles(mapping)
   return {
     /**
@@ -49,7 +51,16 @@ export function chatWorker(chat, mapping) {
      */
     async scheduled(_, env) {
       const run = new Run(chat, mapping, env)
-      for (const user of await chat.holders(env, mapping)) await run.syncUser(user)
+      let left = WAITS
+      const failures = await run.syncHolders(async (milliseconds) => {
+        left -= milliseconds
+        if (left >= 0) await wait(milliseconds)
+        return left >= 0
+      })
+      if (failures.length === 0) return
+      const [cause] = failures
+      const message = cause instanceof Error ? cause.message : String(cause)
+      throw new Error(`Members not checked: ${failures.length}. The first error: ${message}`, { cause })
     },
   }
 }
@@ -104,8 +115,13 @@ async function respond(run, request, context) {
   return chat.reply(text, isPrivate)
 }
 
+/** @param {number} milliseconds */
+const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
 /** The handling of one request, or of one run of cron. */
 class Run {
+  /** @type {Map<string, string[]> | undefined} the roles of all holders, once they are read */
+  #holders
   /** @type {Map<string, Promise<{ user: { id: string } }[]>>} */
   #winners = new Map()
 
@@ -130,7 +146,9 @@ class Run {
     if (type === 'period.closed') {
       const kind = isObject(data.period) ? data.period.kind : undefined
       if (!this.mapping.roles.some(({ place }) => place === kind)) return
-      for (const user of await this.chat.holders(this.env, this.mapping)) await this.syncUser(user)
+      // The sender repeats the message after a rate limit.
+      const [failure] = await this.syncHolders(async () => false)
+      if (failure) throw failure
       for (const entry of Array.isArray(data.entries) ? data.entries : [])
         await this.#syncMember(isObject(entry) && entry.user)
     } else await this.#syncMember(data.user)
@@ -147,17 +165,52 @@ class Run {
   }
 
   /**
+   * Sets the roles of all users who have any. Returns the errors of single users, and goes on with the others. Throws the error
+   * of a rate limit if `wait` resolves with false.
+   * @param {(milliseconds: number) => Promise<boolean>} wait
+   */
+  async syncHolders(wait) {
+    /** @type {<Result>(attempt: () => Promise<Result>) => Promise<Result>} */
+    const repeat = async (attempt) => {
+      for (;;) {
+        try {
+          return await attempt()
+        } catch (error) {
+          if (!(error instanceof RateLimited && (await wait(error.milliseconds)))) throw error
+        }
+      }
+    }
+    const failures = []
+    const holders = await repeat(() => this.chat.holders(this.env, this.mapping))
+    this.#holders = holders
+    const users = [...holders.keys()]
+    // A run that ends early does not miss the same users each day.
+    const first = Math.floor(Math.random() * users.length)
+    for (const user of [...users.slice(first), ...users.slice(0, first)]) {
+      try {
+        await repeat(() => this.syncUser(user))
+      } catch (error) {
+        if (error instanceof RateLimited) throw error
+        failures.push(error)
+      }
+    }
+    return failures
+  }
+
+  /**
    * Gives a user of the chat the roles of the member, and takes all others of the mapping.
    * @param {string} user
    */
   async syncUser(user) {
-    const roles = await this.chat.rolesOf(this.env, this.mapping, user)
+    const { chat, env, mapping } = this
+    const roles = this.#holders ? (this.#holders.get(user) ?? []) : await chat.rolesOf(env, mapping, user)
     if (!roles) return
     const earned = await this.#earnedRoles(this.#idOf(user))
-    for (const role of new Set(this.mapping.roles.map(({ role }) => role))) {
+    for (const role of new Set(mapping.roles.map(({ role }) => role))) {
       const has = earned.includes(role)
-      if (has !== roles.includes(role)) await this.chat.setRole(this.env, this.mapping, user, role, has)
+      if (has !== roles.includes(role)) await chat.setRole(env, mapping, user, role, has)
     }
+    this.#holders?.set(user, earned)
   }
 
   /** @param {string} user */

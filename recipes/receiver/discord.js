@@ -2,7 +2,7 @@
 
 /** @import { Chat, ChatMapping, Env } from './types.js' */
 
-import { Problem } from './problem.js'
+import { Problem, refusal } from './problem.js'
 import { parse } from './receiver.js'
 import { bytesOfHex, concatenate } from './signature.js'
 
@@ -47,12 +47,12 @@ export const discord = {
     return member?.roles
   },
   async holders(env, { guild, roles }) {
-    const found = []
+    const found = new Map()
     for (let after = '0', count = PAGE; count === PAGE; ) {
       const members = (await call(env, 'GET', `/guilds/${guild}/members?limit=${PAGE}&after=${after}`)) ?? []
       for (const member of members) {
         after = member.user.id
-        if (roles.some(({ role }) => member.roles.includes(role))) found.push(after)
+        if (roles.some(({ role }) => member.roles.includes(role))) found.set(after, member.roles)
       }
       count = members.length
     }
@@ -79,7 +79,5 @@ async function call({ DISCORD_API = API, DISCORD_TOKEN }, method, path) {
   const body = /** @type {any} */ (await response.json().catch(() => undefined))
   if (response.ok) return body
   if (body?.code === UNKNOWN_MEMBER) return undefined
-  throw new Problem('chat-unavailable', `Discord answered ${response.status} to ${method} ${path}.`, {
-    'retry-after': response.headers.get('retry-after') ?? '60',
-  })
+  throw refusal(response, `Discord answered ${response.status} to ${method} ${path}.`)
 }

@@ -26,6 +26,29 @@ export class Problem extends Error {
   }
 }
 
+/** The refusal of a chat whose rate limit is reached. */
+export class RateLimited extends Problem {
+  /**
+   * @param {string} detail
+   * @param {string} seconds until the chat accepts requests again
+   */
+  constructor(detail, seconds) {
+    super('chat-unavailable', detail, { 'retry-after': seconds })
+    this.milliseconds = Math.max(1, Number(seconds) || 0) * 1000
+  }
+}
+
+/**
+ * Returns the error for a request that a chat refused.
+ * @param {Response} response
+ * @param {string} detail
+ */
+export function refusal({ status, headers }, detail) {
+  const seconds = headers.get('retry-after') ?? '60'
+  if (status === 429) return new RateLimited(detail, seconds)
+  return new Problem('chat-unavailable', detail, { 'retry-after': seconds })
+}
+
 /**
  * Returns a problem document as a response.
  * @param {{ status: number }} document

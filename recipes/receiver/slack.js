@@ -3,7 +3,7 @@
 
 /** @import { Chat, Env } from './types.js' */
 
-import { Problem } from './problem.js'
+import { Problem, refusal } from './problem.js'
 import { bytesOfHex, concatenate, isHmac } from './signature.js'
 
 const API = 'https://slack.com/api'
@@ -42,11 +42,16 @@ export const slack = {
   },
   async holders(env, { roles }) {
     const groups = await groupsOf(env)
-    return [...new Set(roles.flatMap(({ role }) => usersOf(groups, role)))]
+    const found = new Map()
+    for (const role of new Set(roles.map(({ role }) => role)))
+      for (const user of usersOf(groups, role)) found.set(user, [...(found.get(user) ?? []), role])
+    return found
   },
   async setRole(env, _, user, usergroup, has) {
     const groups = await groupsOf(env)
-    const others = usersOf(groups, usergroup).filter((other) => other !== user)
+    const current = usersOf(groups, usergroup)
+    if (current.includes(user) === has) return
+    const others = current.filter((other) => other !== user)
     const users = has ? [...others, user] : others
     // A group has at least one user, so an empty one is disabled.
     if (users.length === 0) return void (await call(env, 'usergroups.disable', { usergroup }))
@@ -86,7 +91,5 @@ async function call({ SLACK_API = API, SLACK_TOKEN }, method, args) {
   })
   const body = response.ok ? /** @type {any} */ (await response.json()) : { error: response.status }
   if (body.ok) return body
-  throw new Problem('chat-unavailable', `Slack answered ${body.error} to ${method}.`, {
-    'retry-after': response.headers.get('retry-after') ?? '60',
-  })
+  throw refusal(response, `Slack answered ${body.error} to ${method}.`)
 }

@@ -151,8 +151,8 @@ export interface Chat {
   escape(name: string): string
   /** Returns which of these roles a user has, or `undefined` for a user who is not there any more. */
   rolesOf(env: Env, mapping: ChatMapping, user: string): Promise<string[] | undefined>
-  /** Returns the users who have any of the roles. */
-  holders(env: Env, mapping: ChatMapping): Promise<string[]>
+  /** Returns the users who have any of the roles, with their roles. */
+  holders(env: Env, mapping: ChatMapping): Promise<Map<string, string[]>>
   /** Gives a user a role, or takes it. */
   setRole(env: Env, mapping: ChatMapping, user: string, role: string, has: boolean): Promise<void>
 }

@@ -7,14 +7,26 @@ import { createServer } from 'node:http'
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 const SLACK_SECRET = '8f742231b10e8888abcd99yyyzzz85a5'
 const TOKEN = 'the token of a bot'
+const LISTS = 20 // calls of usergroups.list in a minute: tier 2
 
 /**
- * Starts a stand-in. `roles` has the roles by user: a user without an entry is not there. `fault` is the status of all responses
- * in its place.
+ * Starts a stand-in. `roles` has the roles by user: a user without an entry is not there. `disabled` has the groups of Slack
+ * without users. `fault` is the status of all responses
+ * in its place. `requests` is the number of all requests, `reads` that of reads of Slack's groups in this minute, which a test ends by setting it to 0.
  */
 async function startApi(handle) {
-  const api = { roles: new Map(), calls: [], fault: 0, url: '', stop: async () => undefined }
+  const api = {
+    roles: new Map(),
+    disabled: new Set(),
+    calls: [],
+    requests: 0,
+    reads: 0,
+    fault: 0,
+    url: '',
+    stop: async () => undefined,
+  }
   const server = createServer(async (request, response) => {
+    api.requests += 1
     let text = ''
     for await (const chunk of request) text += chunk
     const { method, url = '', headers } = request
@@ -54,14 +66,15 @@ const startDiscord = () =>
     return [204]
   })
 
-const startSlack = () => {
-  const disabled = new Set()
-  return startApi((api, _, { pathname }, text) => {
+const startSlack = () =>
+  startApi((api, _, { pathname }, text) => {
+    const { disabled } = api
     const form = new URLSearchParams(text)
     const group = form.get('usergroup')
     const users = (form.get('users') ?? '').split(',').filter(Boolean)
     const has = (user, role) => api.roles.get(user)?.has(role)
     const membersOf = (role) => [...api.roles.keys()].filter((user) => has(user, role))
+    if (pathname === '/usergroups.list' && ++api.reads > LISTS) return [429, { ok: false, error: 'ratelimited' }]
     if (pathname !== '/usergroups.list') api.calls.push(`${pathname.slice(1)} ${group}`)
     if (pathname === '/usergroups.disable') {
       disabled.add(group)
@@ -79,7 +92,6 @@ const startSlack = () => {
     }))
     return [200, { ok: true, usergroups }]
   })
-}
 
 /** The differences between the chats. `signed` returns headers; `textOf` reads an answer. */
 export const CHATS = {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, beforeEach, describe, it } from 'node:test'
 
 import { chatWorker } from '../../recipes/receiver/chat.js'
 import { discord } from '../../recipes/receiver/discord.js'
@@ -11,7 +11,7 @@ import { slack } from '../../recipes/receiver/slack.js'
 import { Client, userToken } from '../../sdk/js/src/index.js'
 import { eventually } from '../sdk/eventually.mjs'
 import { startWrangler } from '../sdk/worker.mjs'
-import { JWT_SECRET, startApp } from '../server-sdk/support.mjs'
+import { JWT_SECRET, startApp, startProxy } from '../server-sdk/support.mjs'
 import { CHATS } from './chats.mjs'
 import { KEY, ROOT, receiverConfig, SECRET, SIGN } from './support.mjs'
 
@@ -59,6 +59,10 @@ for (const [name, chat] of Object.entries(CHATS)) {
       await worker?.stop()
       await api?.stop()
       await rank?.stop()
+    })
+
+    beforeEach(() => {
+      api.reads = 0
     })
 
     const rolesOf = (id) => [...api.roles.get(id)].toSorted()
@@ -176,6 +180,65 @@ for (const [name, chat] of Object.entries(CHATS)) {
       const source = /** @type {import('../../recipes/receiver/types.js').Chat} */ (SOURCES[name])
       await chatWorker(source, mappingOf(name)).scheduled(undefined, vars)
       assert.deepEqual(chat.users.map(rolesOf), [[], [], []])
+    })
+
+    /** Adds 25 holders of a role. Returns them, and a function that runs the daily check with these roles. */
+    function addHolders(t, roles = mappingOf(name).roles) {
+      const source = /** @type {import('../../recipes/receiver/types.js').Chat} */ (SOURCES[name])
+      const ids = Array.from({ length: 25 }, (_, index) => `${holder}${index + 10}`)
+      api.disabled.clear()
+      for (const id of ids) api.roles.set(id, new Set([chat.roles.level]))
+      t.after(() => {
+        api.fault = 0
+        for (const id of ids) api.roles.delete(id)
+      })
+      const mapping = { ...mappingOf(name), roles }
+      const check = (wait, url = rank.url) =>
+        chatWorker(source, mapping, wait).scheduled(undefined, { ...vars, ACTIVITY_RANK_URL: url })
+      return { ids, check }
+    }
+
+    /** Slack refuses the 21st read of its groups in a minute; Discord answers all. */
+    it('daily check waits for the rate limit', async (t) => {
+      const { ids, check } = addHolders(t)
+      const waits = []
+      await check(async (milliseconds) => {
+        waits.push(milliseconds)
+        api.reads = 0
+      })
+      assert.deepEqual(waits, name === 'slack' ? [3000] : [])
+      assert.deepEqual(ids.map(rolesOf), Array(25).fill([]))
+    })
+
+    it('daily check ends after ten minutes of waits', async (t) => {
+      const { check } = addHolders(t)
+      const waits = []
+      api.fault = 429
+      await assert.rejects(
+        check(async (milliseconds) => waits.push(milliseconds)),
+        { message: / answered 429 to / },
+      )
+      assert.deepEqual(waits, Array(200).fill(3000))
+    })
+
+    it('daily check reads the roles of holders once', async (t) => {
+      const { ids, check } = addHolders(t, [{ role: chat.roles.level, level: 0 }])
+      const { requests } = api
+      await check()
+      assert.deepEqual([ids.map(rolesOf), api.requests - requests], [Array(25).fill([chat.roles.level]), 1])
+    })
+
+    it('daily check goes on after a member fails', async (t) => {
+      const { ids, check } = addHolders(t)
+      const refusal = { status: 403, headers: { 'content-type': 'application/problem+json' }, body: '{"detail":"No."}' }
+      const proxy = await startProxy(rank, ({ url }) => (url.includes(ids[12]) ? refusal : undefined))
+      t.after(() => proxy.stop())
+      const checked = check(async () => void (api.reads = 0), proxy.url)
+      await assert.rejects(checked, { message: 'Members not checked: 1. The first error: getStanding: 403 Forbidden' })
+      assert.deepEqual(
+        ids.filter((id) => api.roles.get(id).size > 0),
+        [ids[12]],
+      )
     })
   })
 }
