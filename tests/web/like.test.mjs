@@ -296,6 +296,24 @@ describe('question', () => {
     await counted({ helpful: 0, unhelpful: 0 })
     assert.deepEqual(page.errors, [])
   })
+
+  it('refused answer leaves the other one taken back', async (t) => {
+    const page = await open(t, { attributes: 'type="helpful"' })
+    await loaded(page)
+    await button(page, 'Yes').click()
+    await counted({ helpful: 1, unhelpful: 0 })
+    const results = [{ outcome: 'undone' }, { outcome: 'capped', reason: 'daily-cap', points: 0 }]
+    await page.route('**/v1/activity', (route) => route.fulfill({ json: { results } }))
+    await button(page, 'No').click()
+    await eventually(() => status(page), 'You have reached the limit of today.')
+    assert.deepEqual(
+      [await stateOf(page, 'Yes'), await stateOf(page, 'No')],
+      [
+        ['0', 'false'],
+        ['0', 'false'],
+      ],
+    )
+  })
 })
 
 it('admin page lists the most answered pages', async (t) => {

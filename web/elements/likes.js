@@ -137,6 +137,8 @@ export class Box {
         this.#set(target, { ...get(), isSaving: true })
         const results = await send(/** @type {any} */ (changes))
         const next = { counts: { ...saved.counts }, done: { ...saved.done } }
+        // The changes before a failed one stand.
+        get().saved = next
         for (const [index, { outcome }] of results.entries()) {
           const [action, isUndone] = /** @type {any} */ (changes[index])
           // Another tab or device may have been faster.
@@ -145,7 +147,6 @@ export class Box {
           next.counts[action] += isUndone && step ? -1 : step
           next.done[action] = !isUndone
         }
-        this.#set(target, { ...get(), saved: next })
         this.answer(target, get().done)
       }
     } catch (failure) {
