@@ -698,6 +698,10 @@ impl Done {
         if activity.refusal.as_deref() == Some("stale") && activity.rule.once == Once::Day {
             return true;
         }
+        // The journal does not have the scores of the boards.
+        if activity.refusal.as_deref() == Some("score-overflow") {
+            return true;
+        }
         let Some(rule) = rule else { return false };
         let cooldown = rule
             .cooldown
@@ -726,7 +730,9 @@ impl Done {
             let given = self.pairs.get(&pair).copied().unwrap_or(0);
             exceeds(rule.pair_cap, given + points)
         });
-        exceeds(rule.daily_cap, points + activity.rule.points) || exceeds_pair
+        // The journal does not say whether a member sent an activity: it may be the cap of members that refused it.
+        let by_member = activity.refusal.as_deref() == Some("daily-cap");
+        exceeds(rule.cap(by_member), points + activity.rule.points) || exceeds_pair
     }
 
     /// Records an activity that counts.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use activity_rank_sync::token::sign;
 use jiff::{Timestamp, ToSpan};
 use test_support::{Forwarder, Value, WorkerBuilder, json, root, shards, until};
 
@@ -36,9 +37,13 @@ fn rules() -> Value {
     })
 }
 
+/// The secret of user tokens.
+const SECRET: &str = "a secret of thirty-two bytes, ok?";
+
 fn start(shards: u32) -> JournalApp {
     JournalApp::start(|worker: WorkerBuilder| {
         worker
+            .var("JWT_SECRET", SECRET)
             .var("CONTENT_PERIODS", "day,week,all")
             .json("SHARDS", json!(shards))
             .json("RULES", rules())
@@ -671,6 +676,38 @@ async fn recount_of_accounts_decides_by_versions() -> TestResult {
         app.recount_accounts(&["--apply", "--yes"])?;
         assert_verified(&app)?;
     }
+    Ok(())
+}
+
+/// The third like exceeds the cap of members, and not that of services.
+#[tokio::test]
+async fn recount_of_accounts_keeps_member_cap() -> TestResult {
+    let app = start(1);
+    app.publish_earlier(json!({"like": {"member_cap": 4}}))
+        .await?;
+    let claims = json!({"sub": "p1a", "exp": Timestamp::now().as_second() + 600});
+    let token = sign(&json!({"alg": "HS256"}), &claims, SECRET.as_bytes()).ok_or("no token")?;
+    let member = app.api.with_key(&token);
+    let mut outcomes = Vec::new();
+    for target in ["t6", "t7", "t8"] {
+        let like = json!({"user": "p1a", "action": "like", "target": target});
+        let answer = member.post("/v1/activity", &like).await;
+        let body = &answer.assert_status(200).body;
+        outcomes.push(json!([body["outcome"], body["reason"]]));
+    }
+    let expected = json!([
+        ["counted", null],
+        ["counted", null],
+        ["capped", "daily-cap"]
+    ]);
+    assert_eq!(json!(outcomes), expected);
+    app.join("p1a").await;
+    app.recount_accounts(&["--apply", "--yes"])?;
+    let board = app.api.get("/v1/ranking/all").await.body["entries"].clone();
+    let entries = board.as_array().into_iter().flatten();
+    let scores = entries.map(|entry| json!([entry["user"]["id"], entry["score"]]));
+    assert_eq!(scores.collect::<Vec<_>>(), [json!(["p1", 4])]);
+    assert_verified(&app)?;
     Ok(())
 }
 
