@@ -102,7 +102,7 @@ function budgeted(env, { rank }, started) {
       if (left <= 0 || Date.now() >= until) return undefined
       left -= 1
       const answer = await answerOf(request)
-      const isKept = answer.status >= 200 && answer.status < 300
+      const isKept = answer.status >= 200 && answer.status < 300 && !isRefusal(request, answer)
       if (isKept) await env.PAGES.put(key, JSON.stringify(answer), { expirationTtl: KEPT })
       return answer
     },
@@ -117,6 +117,13 @@ function budgeted(env, { rank }, started) {
     },
   }
 }
+
+/**
+ * Returns whether an answer of GraphQL has errors, which have the status 200: the query is sent again.
+ * @param {Request} request
+ * @param {{ body: string }} answer
+ */
+const isRefusal = ({ method }, { body }) => method === 'POST' && body.includes('"errors"')
 
 /**
  * Sends a request, by a binding or the network.

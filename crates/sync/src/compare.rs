@@ -122,7 +122,7 @@ impl Basis<'_> {
         }
         let known: BTreeSet<&str> = self.known_targets();
         for (who, records) in &standing {
-            if wanted.contains_key(who) {
+            if wanted.contains_key(who) || self.facts.kept.contains(who.2) {
                 continue;
             }
             for (key, record) in records {

@@ -28,6 +28,8 @@ pub struct Facts {
     pub targets: BTreeMap<String, Target>,
     /// Targets that the source has and that do not count: an undo of their activity does not say that the source is gone.
     pub excluded: BTreeSet<String>,
+    /// Targets whose activity stays counted, although the source no longer has it.
+    pub kept: BTreeSet<String>,
     /// Rows that cannot be sent.
     pub faults: Vec<RowError>,
     /// Rows that say what another one has said.
@@ -322,6 +324,12 @@ impl Facts {
     pub fn exclude(&mut self, target: &str) {
         let id = self.id(target);
         self.excluded.insert(id);
+    }
+
+    /// Adds a target whose activity stays counted.
+    pub fn keep(&mut self, target: &str) {
+        let id = self.id(target);
+        self.kept.insert(id);
     }
 
     /// Notes a row that cannot be sent.

@@ -19,7 +19,7 @@ use crate::retry::{waits, with_backoff};
 const REMAINING: &str = "x-ratelimit-remaining";
 const RESET: &str = "x-ratelimit-reset";
 /// The least wait for a rate limit that does not say when it ends.
-const LIMITED: Duration = Duration::from_secs(60);
+pub const LIMITED: Duration = Duration::from_secs(60);
 
 /// Maximum number of reads of a list that loses items meanwhile.
 const READS: usize = 5;
@@ -51,6 +51,8 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// Its body.
     pub body: Value,
+    /// Whether it said that the rate limit is used up, and the next request may follow now.
+    pub has_waited: bool,
 }
 
 /// A page of a list.
@@ -131,15 +133,17 @@ impl<'a> Api<'a> {
                 with_backoff(sleep, self.connection.retries, notify, attempt).await?;
             let wait = rate_limit(status, &headers, Timestamp::now());
             if let Some(wait) = wait {
-                let (name, seconds) = (self.name, wait.as_secs());
-                let message = format!("rate limit of {name}: waiting {seconds} s");
-                self.progress.print(&message);
-                self.connection.platform.sleep(wait).await;
+                self.wait(wait).await;
             }
             if status.is_success() {
                 let body = serde_json::from_slice(&body);
                 let body = body.map_err(|error| unexpected(url, error.to_string()))?;
-                return Ok(Answer { headers, body });
+                let has_waited = wait.is_some();
+                return Ok(Answer {
+                    headers,
+                    body,
+                    has_waited,
+                });
             }
             if wait.is_none() {
                 let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
@@ -150,6 +154,14 @@ impl<'a> Api<'a> {
                 return Err(unexpected(url, message));
             }
         }
+    }
+
+    /// Waits for the rate limit.
+    pub async fn wait(&self, wait: Duration) {
+        let (name, seconds) = (self.name, wait.as_secs());
+        let message = format!("rate limit of {name}: waiting {seconds} s");
+        self.progress.print(&message);
+        self.connection.platform.sleep(wait).await;
     }
 
     async fn attempt(

@@ -2,7 +2,7 @@
 //!
 //! The ids are the same as in `recipes/github` and `recipes/giscus`. Bots do not count, nor do deleted users. Issues, merged pull
 //! requests and discussions with a label of `labels` do not count; comments on them and reviews are private. A private
-//! repository is left out, unless the file of `--users` has `"private": true`.
+//! repository is not sent and what has counted stays, unless the file of `--users` has `"private": true`.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use http::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, LINK};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::api::{Answer, Api, Connection, unexpected, value_at};
+use super::api::{Answer, Api, Connection, LIMITED, unexpected, value_at};
 use super::{Adapter, Collector};
 use crate::count::count;
 use crate::facts::{Profile, Row, Target};
@@ -43,6 +43,13 @@ struct Github<'a> {
     api: Api<'a>,
     base: &'a Url,
     authorization: HeaderValue,
+}
+
+/// Where a repository puts what it has.
+struct Output<'a, 'b> {
+    collector: &'a mut Collector<'b>,
+    /// Whether the repository is private and does not count.
+    is_private: bool,
 }
 
 /// An issue or a pull request, by number.
@@ -94,7 +101,7 @@ impl Adapter for Repositories<'_> {
         for repository in self.names {
             let is_read = read_repository(&github, collector, repository).await?;
             if !is_read {
-                progress.print(&format!("{} is private: left out", printable(repository)));
+                progress.print(&format!("{} is private: not sent", printable(repository)));
             }
         }
         Ok(())
@@ -162,12 +169,8 @@ impl Github<'_> {
         let mut variables = variables.clone();
         loop {
             let body = json!({"query": query, "variables": variables}).to_string();
-            let answer = self.request(Method::POST, &url, JSON, Some(body)).await?;
-            if let Some(error) = answer.body.pointer("/errors/0/message") {
-                let error = error.as_str().unwrap_or_default();
-                return Err(unexpected(&url, printable(error)));
-            }
-            let connection = answer.body.pointer(&format!("/data{path}"));
+            let answer = self.query(&url, &body).await?;
+            let connection = answer.pointer(&format!("/data{path}"));
             let connection = connection.unwrap_or(&Value::Null);
             for node in value_at(connection, "/nodes")
                 .as_array()
@@ -182,6 +185,26 @@ impl Github<'_> {
             }
             if let Value::Object(variables) = &mut variables {
                 variables.insert("after".to_owned(), value_at(page, "/endCursor").clone());
+            }
+        }
+    }
+
+    /// Sends a query of GraphQL. Repeats it if the rate limit refuses it, which has the status 200.
+    async fn query(&self, url: &Url, body: &str) -> Result<Value, Failure> {
+        let mut retries = self.api.connection.retries;
+        loop {
+            let body = Some(body.to_owned());
+            let answer = self.request(Method::POST, url, JSON, body).await?;
+            let Some(error) = answer.body.pointer("/errors/0") else {
+                return Ok(answer.body);
+            };
+            if value_at(error, "/type") != "RATE_LIMITED" || retries == 0 {
+                let message = value_at(error, "/message").as_str().unwrap_or_default();
+                return Err(unexpected(url, printable(message)));
+            }
+            retries -= 1;
+            if !answer.has_waited {
+                self.api.wait(LIMITED).await;
             }
         }
     }
@@ -243,7 +266,7 @@ fn graphql_user(author: &Value) -> Option<User> {
 }
 
 /// Returns whether an item of REST or GraphQL has one of these labels.
-fn is_excluded(labels: &[String], item: &Value) -> bool {
+fn has_label(item: &Value, labels: &[String]) -> bool {
     let given = value_at(item, "/labels");
     let given = given.as_array().or_else(|| given.get("nodes")?.as_array());
     let mut names = given
@@ -283,24 +306,39 @@ struct Done<'a> {
     is_private: bool,
 }
 
-fn add(collector: &mut Collector<'_>, done: Done<'_>) {
-    let user = done.user.id.to_string();
-    if !done.is_private {
-        collector.facts.profile(&user, done.user.profile);
+impl Output<'_, '_> {
+    /// Returns whether an item has one of the labels whose content does not count.
+    fn is_excluded(&self, item: &Value) -> bool {
+        has_label(item, &self.collector.mapping.labels)
     }
-    collector.activity(Row {
-        kind: done.kind,
-        user: &user,
-        target: &done.target,
-        at: Some(done.at),
-        on: done.on.as_deref(),
-        is_private: done.is_private,
-        place: done.id.unsigned_abs(),
-        ..Row::default()
-    });
+
+    fn target(&mut self, target: &str, found: Target, id: i64) {
+        if !self.is_private {
+            let place = id.unsigned_abs();
+            self.collector.facts.target(target, found, place);
+        }
+    }
+
+    fn activity(&mut self, done: Done<'_>) {
+        let user = done.user.id.to_string();
+        let is_private = done.is_private || self.is_private;
+        if !is_private {
+            self.collector.facts.profile(&user, done.user.profile);
+        }
+        self.collector.activity(Row {
+            kind: done.kind,
+            user: &user,
+            target: &done.target,
+            at: Some(done.at),
+            on: done.on.as_deref(),
+            is_private,
+            place: done.id.unsigned_abs(),
+            ..Row::default()
+        });
+    }
 }
 
-/// Reads a repository. Returns `false` if it is private and does not count.
+/// Reads a repository. Returns `false` if it is private and does not count: it is not sent, and what has counted stays.
 async fn read_repository(
     github: &Github<'_>,
     collector: &mut Collector<'_>,
@@ -309,9 +347,8 @@ async fn read_repository(
     let path = format!("repos/{name}");
     let url = github.url(&path);
     let repository = github.request(Method::GET, &url, JSON, None).await?.body;
-    if value_at(&repository, "/private") == true && !collector.mapping.private {
-        return Ok(false);
-    }
+    // An internal repository is private too.
+    let is_private = value_at(&repository, "/private") == true && !collector.mapping.private;
     let repository_id = id(&repository).map_err(|what| unexpected(&url, what))?;
     let target = format!("repository:{repository_id}");
     let text = |item: &Value, field: &str| {
@@ -324,39 +361,56 @@ async fn read_repository(
         url: text(&repository, "html_url"),
         ..Target::default()
     };
-    let place = repository_id.unsigned_abs();
-    collector.facts.target(&target, found, place);
+    let output = &mut Output {
+        collector,
+        is_private,
+    };
+    output.target(&target, found, repository_id);
+    if is_private {
+        // GitHub has removed the stars of when the repository was public.
+        output.collector.facts.keep(&target);
+    } else {
+        read_stars(github, output, &path, repository_id).await?;
+    }
+    let issues = read_issues(github, output, &path).await?;
+    read_comments(github, output, &path, &issues).await?;
+    read_pulls(github, output, &path).await?;
+    let (owner, name) = name.split_once('/').unwrap_or_default();
+    let repository = json!({"owner": owner, "name": name, "after": null});
+    read_reviews(github, output, &repository).await?;
+    read_discussions(github, output, &repository).await?;
+    Ok(!is_private)
+}
+
+async fn read_stars(
+    github: &Github<'_>,
+    output: &mut Output<'_, '_>,
+    path: &str,
+    repository_id: i64,
+) -> Result<(), Failure> {
     github
         .list(&format!("{path}/stargazers"), &[], STARS, |star| {
             if let Some(user) = rest_user(value_at(star, "/user")) {
                 let done = Done {
                     kind: "star",
                     user,
-                    target: target.clone(),
+                    target: format!("repository:{repository_id}"),
                     at: instant(star, "starred_at")?,
                     on: None,
                     id: repository_id,
                     is_private: false,
                 };
-                add(collector, done);
+                output.activity(done);
             }
             Ok(())
         })
-        .await?;
-    let issues = read_issues(github, collector, &path).await?;
-    read_comments(github, collector, &path, &issues).await?;
-    read_pulls(github, collector, &path).await?;
-    let (owner, name) = name.split_once('/').unwrap_or_default();
-    let repository = json!({"owner": owner, "name": name, "after": null});
-    read_reviews(github, collector, &repository).await?;
-    read_discussions(github, collector, &repository).await?;
-    Ok(true)
+        .await
 }
 
 /// Reads issues. Returns them and pull requests by number.
 async fn read_issues(
     github: &Github<'_>,
-    collector: &mut Collector<'_>,
+    output: &mut Output<'_, '_>,
     path: &str,
 ) -> Result<HashMap<i64, Issue>, Failure> {
     let mut issues = HashMap::new();
@@ -372,17 +426,17 @@ async fn read_issues(
             };
             let issue = Issue {
                 id,
-                is_excluded: is_excluded(&collector.mapping.labels, item),
+                is_excluded: output.is_excluded(item),
                 author: user.as_ref().map(|user| user.id),
                 title: text("title"),
                 url: text("html_url"),
             };
             if issue.is_excluded {
-                collector.facts.exclude(&format!("issue:{id}"));
+                output.collector.facts.exclude(&format!("issue:{id}"));
             }
             let is_counted = value_at(item, "/pull_request").is_null() && !issue.is_excluded;
             if let Some(user) = user.filter(|_| is_counted) {
-                add_issue(collector, &issue);
+                add_issue(output, &issue);
                 let done = Done {
                     kind: "issue",
                     user,
@@ -392,7 +446,7 @@ async fn read_issues(
                     id,
                     is_private: false,
                 };
-                add(collector, done);
+                output.activity(done);
             }
             issues.insert(
                 value_at(item, "/number").as_i64().unwrap_or_default(),
@@ -404,7 +458,7 @@ async fn read_issues(
     Ok(issues)
 }
 
-fn add_issue(collector: &mut Collector<'_>, issue: &Issue) {
+fn add_issue(output: &mut Output<'_, '_>, issue: &Issue) {
     let found = Target {
         title: issue.title.clone(),
         url: issue.url.clone(),
@@ -412,14 +466,12 @@ fn add_issue(collector: &mut Collector<'_>, issue: &Issue) {
         author: issue.author.map(|author| author.to_string()),
     };
     let target = format!("issue:{}", issue.id);
-    collector
-        .facts
-        .target(&target, found, issue.id.unsigned_abs());
+    output.target(&target, found, issue.id);
 }
 
 async fn read_comments(
     github: &Github<'_>,
-    collector: &mut Collector<'_>,
+    output: &mut Output<'_, '_>,
     path: &str,
     issues: &HashMap<i64, Issue>,
 ) -> Result<(), Failure> {
@@ -433,7 +485,7 @@ async fn read_comments(
             if let Some((user, issue)) = rest_user(value_at(item, "/user")).zip(issue) {
                 let id = id(item)?;
                 if !issue.is_excluded {
-                    add_issue(collector, issue);
+                    add_issue(output, issue);
                 }
                 let done = Done {
                     kind: "comment",
@@ -444,7 +496,7 @@ async fn read_comments(
                     id,
                     is_private: issue.is_excluded,
                 };
-                add(collector, done);
+                output.activity(done);
             }
             Ok(())
         })
@@ -454,7 +506,7 @@ async fn read_comments(
 /// Reads merged pull requests.
 async fn read_pulls(
     github: &Github<'_>,
-    collector: &mut Collector<'_>,
+    output: &mut Output<'_, '_>,
     path: &str,
 ) -> Result<(), Failure> {
     let query = [
@@ -468,8 +520,8 @@ async fn read_pulls(
             if let Some(user) = rest_user(value_at(item, "/user")).filter(|_| is_merged) {
                 let id = id(item)?;
                 let target = format!("pull:{id}");
-                if is_excluded(&collector.mapping.labels, item) {
-                    collector.facts.exclude(&target);
+                if output.is_excluded(item) {
+                    output.collector.facts.exclude(&target);
                     return Ok(());
                 }
                 let found = Target {
@@ -477,7 +529,7 @@ async fn read_pulls(
                     url: value_at(item, "/html_url").as_str().map(str::to_owned),
                     ..Target::default()
                 };
-                collector.facts.target(&target, found, id.unsigned_abs());
+                output.target(&target, found, id);
                 let done = Done {
                     kind: "pull",
                     user,
@@ -487,7 +539,7 @@ async fn read_pulls(
                     id,
                     is_private: false,
                 };
-                add(collector, done);
+                output.activity(done);
             }
             Ok(())
         })
@@ -497,7 +549,7 @@ async fn read_pulls(
 /// Reads the reviews that approve or request changes.
 async fn read_reviews(
     github: &Github<'_>,
-    collector: &mut Collector<'_>,
+    output: &mut Output<'_, '_>,
     repository: &Value,
 ) -> Result<(), Failure> {
     let fields = format!("nodes{{fullDatabaseId state submittedAt {AUTHOR}}}");
@@ -507,10 +559,10 @@ async fn read_reviews(
     );
     let mut more = Vec::new();
     github.nodes(&pulls, repository, "/repository/pullRequests", |pull| {
-        let is_private = is_excluded(&collector.mapping.labels, pull);
+        let is_private = output.is_excluded(pull);
         let reviews = value_at(pull, "/reviews");
         for review in value_at(reviews, "/nodes").as_array().into_iter().flatten() {
-            add_review(collector, review, is_private)?;
+            add_review(output, review, is_private)?;
         }
         if value_at(reviews, "/pageInfo/hasNextPage") == true {
             let variables = json!({"id": value_at(pull, "/id"), "after": value_at(reviews, "/pageInfo/endCursor")});
@@ -523,7 +575,7 @@ async fn read_reviews(
         "query($id:ID!,$after:String){{node(id:$id){{... on PullRequest{{reviews(first:100,after:$after){{{PAGE} {fields}}}}}}}}}"
     );
     for (variables, is_private) in more {
-        let add = |review: &Value| add_review(collector, review, is_private);
+        let add = |review: &Value| add_review(output, review, is_private);
         github
             .nodes(&rest, &variables, "/node/reviews", add)
             .await?;
@@ -531,11 +583,7 @@ async fn read_reviews(
     Ok(())
 }
 
-fn add_review(
-    collector: &mut Collector<'_>,
-    review: &Value,
-    is_private: bool,
-) -> Result<(), String> {
+fn add_review(output: &mut Output<'_, '_>, review: &Value, is_private: bool) -> Result<(), String> {
     let counts = ["APPROVED", "CHANGES_REQUESTED"]
         .contains(&value_at(review, "/state").as_str().unwrap_or(""));
     if let Some(user) = graphql_user(value_at(review, "/author")).filter(|_| counts) {
@@ -549,7 +597,7 @@ fn add_review(
             id,
             is_private,
         };
-        add(collector, done);
+        output.activity(done);
     }
     Ok(())
 }
@@ -557,7 +605,7 @@ fn add_review(
 /// Reads discussions and their comments. A bot starts the discussions of giscus, with a path of the site as title.
 async fn read_discussions(
     github: &Github<'_>,
-    collector: &mut Collector<'_>,
+    output: &mut Output<'_, '_>,
     repository: &Value,
 ) -> Result<(), Failure> {
     let query = format!(
@@ -573,9 +621,9 @@ async fn read_discussions(
             );
             let target = format!("discussion:{id}");
             let is_bot = value_at(item, "/author/__typename") == "Bot";
-            let is_private = is_excluded(&collector.mapping.labels, item);
+            let is_private = output.is_excluded(item);
             if is_private {
-                collector.facts.exclude(&target);
+                output.collector.facts.exclude(&target);
             }
             if let Some(user) = graphql_user(value_at(item, "/author")).filter(|_| !is_private) {
                 let found = Target {
@@ -583,7 +631,7 @@ async fn read_discussions(
                     url: value_at(item, "/url").as_str().map(str::to_owned),
                     ..Target::default()
                 };
-                collector.facts.target(&target, found, id.unsigned_abs());
+                output.target(&target, found, id);
                 let done = Done {
                     kind: "discussion",
                     user,
@@ -593,7 +641,7 @@ async fn read_discussions(
                     id,
                     is_private: false,
                 };
-                add(collector, done);
+                output.activity(done);
             }
             let on = match is_bot {
                 true => format!("/{}", title.unwrap_or_default()),
@@ -615,10 +663,10 @@ async fn read_discussions(
         let mut more = Vec::new();
         let variables = json!({"id": id, "after": null});
         github.nodes(&comments, &variables, "/node/comments", |comment| {
-            add_discussion_comment(collector, comment, &discussion)?;
+            add_discussion_comment(output, comment, &discussion)?;
             let replies = value_at(comment, "/replies");
             for reply in value_at(replies, "/nodes").as_array().into_iter().flatten() {
-                add_discussion_comment(collector, reply, &discussion)?;
+                add_discussion_comment(output, reply, &discussion)?;
             }
             if value_at(replies, "/pageInfo/hasNextPage") == true {
                 more.push(
@@ -629,7 +677,7 @@ async fn read_discussions(
         })
         .await?;
         for variables in more {
-            let add = |reply: &Value| add_discussion_comment(collector, reply, &discussion);
+            let add = |reply: &Value| add_discussion_comment(output, reply, &discussion);
             github
                 .nodes(&rest, &variables, "/node/replies", add)
                 .await?;
@@ -639,7 +687,7 @@ async fn read_discussions(
 }
 
 fn add_discussion_comment(
-    collector: &mut Collector<'_>,
+    output: &mut Output<'_, '_>,
     comment: &Value,
     discussion: &Discussion,
 ) -> Result<(), String> {
@@ -654,7 +702,7 @@ fn add_discussion_comment(
             id,
             is_private: discussion.is_private,
         };
-        add(collector, done);
+        output.activity(done);
     }
     Ok(())
 }

@@ -57,11 +57,14 @@ fn without_new(answer: &mut Value) {
 #[derive(Default)]
 struct Server {
     was_limited: AtomicBool,
+    was_query_limited: AtomicBool,
     /// Whether the issues, the pull request and the discussion have a label, and new activity.
     is_labeled: AtomicBool,
+    /// Whether the repository is private.
+    is_private: AtomicBool,
 }
 
-/// Answers requests. The first request for comments meets the rate limit.
+/// Answers requests. The first request for comments and the first query of GraphQL meet the rate limit.
 async fn respond(
     State(server): State<Arc<Server>>,
     uri: Uri,
@@ -79,11 +82,13 @@ async fn respond(
         &["bug"]
     };
     let labels = Value::from_iter(names.iter().map(|name| json!({"name": name})));
+    let is_private = server.is_private.load(Relaxed);
     let mut answer = match uri.path() {
         "/repos/o/r" => {
-            json!({"id": 5, "full_name": "o/r", "html_url": "https://github.com/o/r", "private": false})
+            json!({"id": 5, "full_name": "o/r", "html_url": "https://github.com/o/r", "private": is_private})
         }
         "/repos/o/secret" => json!({"id": 6, "full_name": "o/secret", "private": true}),
+        path if path.starts_with("/repos/o/secret/") => json!([]),
         "/repos/o/r/stargazers" => {
             json!([{"starred_at": at, "user": person(1)}, {"starred_at": at, "user": person(2)}])
         }
@@ -117,13 +122,20 @@ async fn respond(
         "/repos/o/r/pulls" => {
             json!([{"id": 31, "title": "Pull", "user": person(1), "merged_at": at, "labels": labels}, {"id": 32, "user": person(1), "merged_at": null}])
         }
+        "/graphql" if !server.was_query_limited.swap(true, Relaxed) => {
+            let error = json!({"type": "RATE_LIMITED", "message": "API rate limit exceeded"});
+            let limit = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "0")];
+            return (limit, axum::Json(json!({"errors": [error]}))).into_response();
+        }
         "/graphql" => {
             let query = String::from_utf8_lossy(&body);
             let discussion = json!({"id": "D1", "databaseId": 51, "title": "Welcome", "createdAt": at, "author": author(2), "labels": {"nodes": labels}});
             let giscus = json!({"id": "D2", "databaseId": 52, "title": "posts/1", "createdAt": at, "author": {"__typename": "Bot"}});
             let review = |id: &str, state: &str, by: u64| json!({"fullDatabaseId": id, "state": state, "submittedAt": at, "author": author(by)});
             let comment = |id: u64, by: u64, replies: Value| json!({"id": "C", "databaseId": id, "createdAt": at, "author": author(by), "replies": connection(replies)});
-            let data = if query.contains("pullRequests") {
+            let data = if query.contains("\"secret\"") {
+                json!({"repository": {"pullRequests": connection(json!([])), "discussions": connection(json!([]))}})
+            } else if query.contains("pullRequests") {
                 let reviews = json!([
                     review("41", "APPROVED", 2),
                     review("42", "COMMENTED", 2),
@@ -178,7 +190,7 @@ async fn sync_reads_github() -> TestResult {
     assert_eq!(synced.code, Some(0), "{synced:?}");
     assert_eq!(
         synced.stderr,
-        "rate limit of GitHub: waiting 0 s\no/secret is private: left out\n"
+        "rate limit of GitHub: waiting 0 s\nrate limit of GitHub: waiting 0 s\no/secret is private: not sent\n"
     );
     assert_ends(&sync(&["--compare"])?, 0, "0 differ");
     let [members, authors, targets] = boards(&app).await;
@@ -241,5 +253,23 @@ too many: github:2 publish github:discussion:51
     let [members, _, _] = boards(&app).await;
     let expected = board(&[("github:1", 21), ("github:2", 21), ("github:3", 3)]);
     assert_eq!(members, expected);
+    Ok(())
+}
+
+/// GitHub removes the stars of a repository that becomes private.
+#[tokio::test(flavor = "multi_thread")]
+async fn private_repository_of_github_keeps_its_points() -> TestResult {
+    let app = start();
+    let (server, url) = start_server().await?;
+    let sync = |args: &[&str]| sync(&app, &url, &[&["o/r"], args].concat());
+    let synced = sync(&[])?;
+    assert_eq!(synced.code, Some(0), "{synced:?}");
+    let public = boards(&app).await;
+    server.is_private.store(true, Relaxed);
+    // Nothing new counts.
+    server.is_labeled.store(true, Relaxed);
+    assert_ends(&sync(&["--compare"])?, 0, "0 differ");
+    assert_ends(&sync(&["--heal"])?, 0, "0 differ");
+    assert_eq!(boards(&app).await, public);
     Ok(())
 }
