@@ -17,6 +17,8 @@ use activity_rank_core::error::Error;
 const MAX_EXCLUSIONS: usize = 100;
 
 const TOO_MANY: &str = "A member has at most 100 exclusions.";
+const MODERATED: &str =
+    "One of these users is frozen or hidden by a moderator: their accounts cannot be changed.";
 const NOT_A_MEMBER: &str = "One of them is an account of another member.";
 
 /// A half of a change: the verb, the user whose flags change, and the other one.
@@ -72,7 +74,8 @@ async fn read_all(deployment: &Deployment, users: &[&str]) -> Result<Vec<Account
 ///
 /// # Errors
 ///
-/// [`Error::AccountConflict`]; else as [`Deployment::run_script`].
+/// [`Error::AccountConflict`], and [`Error::Forbidden`] for a member if a moderator has frozen or hidden one of both; else as
+/// [`Deployment::run_script`].
 pub async fn join(
     deployment: &Deployment,
     user: &str,
@@ -81,7 +84,8 @@ pub async fn join(
     now: Instant,
 ) -> Result<Accounts, Error> {
     let halves = [("add", member, user), ("join", user, member)];
-    let (accounts, _) = change(deployment, halves, actor, now).await?;
+    let is_member = actor == Some(&Actor::User);
+    let (accounts, _) = change(deployment, halves, (actor, is_member), now).await?;
     Ok(accounts)
 }
 
@@ -89,7 +93,7 @@ pub async fn join(
 ///
 /// # Errors
 ///
-/// As [`Deployment::run_script`].
+/// [`Error::Forbidden`] for a member if a moderator has frozen or hidden one of both; else as [`Deployment::run_script`].
 pub async fn detach(
     deployment: &Deployment,
     user: &str,
@@ -97,8 +101,17 @@ pub async fn detach(
     actor: Option<&Actor>,
     now: Instant,
 ) -> Result<(), Error> {
+    let is_member = actor == Some(&Actor::User);
+    if is_member {
+        // Moderation of an account is that of its member, so the account's own flags stay until the second half.
+        deployment.claim().await?;
+        let args = ["check", user, member, "", "", "", "1"];
+        let (_, result) = run(deployment, &args, actor, now).await?;
+        check_moderated(&result)?;
+    }
     let halves = [("remove", member, user), ("detach", user, member)];
-    change(deployment, halves, actor, now).await.map(|_| ())
+    let change = change(deployment, halves, (actor, is_member), now);
+    change.await.map(|_| ())
 }
 
 /// Takes back that a user is an account of a member who is erased. Returns whether it was one. The member knows the account
@@ -115,7 +128,7 @@ pub async fn release(
     now: Instant,
 ) -> Result<bool, Error> {
     let halves = [("detach", user, member), ("remove", member, user)];
-    let (_, was_account) = change(deployment, halves, actor, now).await?;
+    let (_, was_account) = change(deployment, halves, (actor, false), now).await?;
     Ok(was_account)
 }
 
@@ -192,6 +205,13 @@ fn refuse(is_refused: bool, detail: &'static str) -> Result<(), Error> {
     }
 }
 
+fn check_moderated(result: &str) -> Result<(), Error> {
+    match result {
+        "moderated" => Err(Error::Forbidden(MODERATED.to_owned())),
+        _ => Ok(()),
+    }
+}
+
 /// Returns the keys of the script.
 #[must_use]
 pub fn account_keys(keys: &Keys) -> Vec<String> {
@@ -204,11 +224,12 @@ pub fn account_keys(keys: &Keys) -> Vec<String> {
 }
 
 /// Changes both halves. Returns the accounts of the user of the last one, and whether the first one has detached an
-/// account. If the second half is refused, an account that the first one has added to a list leaves it again.
+/// account. If the second half is refused, an account that the first one has added to a list leaves it again. Moderators bind a
+/// member who makes the change.
 async fn change(
     deployment: &Deployment,
     [first, second]: [Half<'_>; 2],
-    actor: Option<&Actor>,
+    (actor, is_member): (Option<&Actor>, bool),
     now: Instant,
 ) -> Result<(Accounts, bool), Error> {
     deployment.claim().await?;
@@ -216,7 +237,9 @@ async fn change(
     let (mut number, mut conflict, mut was_added) = (String::new(), None, false);
     let (mut accounts, mut was_account) = (Accounts::default(), false);
     while let Some((verb, user, other)) = halves.pop() {
-        let args = [verb, user, other, number.as_str()];
+        let checks = is_member && conflict.is_none();
+        let by_member = if checks { "1" } else { "" };
+        let args = [verb, user, other, number.as_str(), "", "", by_member];
         let (changed, result) = run(deployment, &args, actor, now).await?;
         accounts = changed;
         let detail = match result.as_str() {
@@ -232,10 +255,14 @@ async fn change(
             "account" => "One of them is an account of another member: take that back first.",
             "member" => "The account has accounts: take these back first.",
             "excluded" => "A case excludes the account: take that back first.",
+            "moderated" => MODERATED,
             _ => "",
         };
         if !detail.is_empty() {
-            conflict = Some(detail);
+            conflict = Some(match check_moderated(&result) {
+                Err(error) => error,
+                Ok(()) => Error::AccountConflict(detail),
+            });
             halves.clear();
             halves.extend(was_added.then_some(("remove", other, user)));
         }
@@ -244,9 +271,7 @@ async fn change(
             .unwrap_or_default()
             .clone_into(&mut number);
     }
-    conflict.map_or(Ok((accounts, was_account)), |detail| {
-        Err(Error::AccountConflict(detail))
-    })
+    conflict.map_or(Ok((accounts, was_account)), Err)
 }
 
 /// Runs the script with these arguments after the actor: verb and user, then the rest. Returns the accounts of the user, and the

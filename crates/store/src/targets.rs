@@ -213,10 +213,12 @@ pub async fn list(
             .map(|user| list_call(deployment, request, user));
         let replies = deployment.run_scripts(calls.collect()).await?;
         for (user, reply) in users.into_iter().zip(&replies) {
-            // A join that has ended in between leaves a user in the list who is no account.
+            // A join that has ended in between leaves a user in the list who is no account, or one of another member.
             match accounts::check_flags(reply.at(1)?) {
-                Err(Error::AccountOf(member)) if member == request.user => {
-                    add_rows(&mut rows, user, reply, shows_hidden)?;
+                Err(Error::AccountOf(member)) => {
+                    if member == request.user {
+                        add_rows(&mut rows, user, reply, shows_hidden)?;
+                    }
                 }
                 result => result?,
             }

@@ -1151,13 +1151,13 @@ export interface paths {
         get: operations["getAccount"];
         /**
          * Make a user an account of a member
-         * @description From then on, everything that is sent for the user counts for the member, with the same deduplication: an activity that the member has done already is a `duplicate`, and a target that belongs to one of the accounts is one of the member's own. `GET` on any route for the user answers for the member and says so in `account_of`. Activity of the user before the join stays with the user, and is not added to the member. A member has at most 20 accounts; an account has none of its own. The same request again changes nothing. Allowed with a service key with the scope `admin`; with `MEMBER_ACCOUNTS`, a member sends the token of one of both in the header, and that of the other in the body.
+         * @description From then on, everything that is sent for the user counts for the member, with the same deduplication: an activity that the member has done already is a `duplicate`, and a target that belongs to one of the accounts is one of the member's own. `GET` on any route for the user answers for the member and says so in `account_of`. Activity of the user before the join stays with the user, and is not added to the member. A member has at most 20 accounts; an account has none of its own. The same request again changes nothing. Allowed with a service key with the scope `admin`; with `MEMBER_ACCOUNTS`, a member sends the token of one of both in the header, and that of the other in the body: 403 if a moderator has frozen or hidden one of both.
          */
         put: operations["putAccount"];
         post?: never;
         /**
          * Take back that a user is an account
-         * @description Activity of the user counts for the user again. Points that the member got meanwhile stay with the member. Allowed with a service key with the scope `admin`; with `MEMBER_ACCOUNTS`, also with the token of the account or of the member. Also 204 for a user who is no account.
+         * @description Activity of the user counts for the user again. Points that the member got meanwhile stay with the member. Allowed with a service key with the scope `admin`; with `MEMBER_ACCOUNTS`, also with the token of the account or of the member: 403 if a moderator has frozen or hidden one of both. Also 204 for a user who is no account.
          */
         delete: operations["deleteAccount"];
         options?: never;

@@ -433,10 +433,7 @@ async fn leave_that_failed_is_completed() {
 
 #[tokio::test]
 async fn members_join_by_both_tokens() {
-    let app = TestApp::with(|worker| {
-        let worker = worker.var("JWT_SECRET", sign::SECRET);
-        worker.var("MEMBER_ACCOUNTS", "true")
-    });
+    let app = with_member_accounts();
     let token = |user: &str| sign::hs256(&sign::claims(user));
     let (member, account_user, other) = (
         app.with_key(&token("9")),
@@ -473,6 +470,103 @@ async fn members_join_by_both_tokens() {
         .await
         .assert_status(200);
     account_user.delete(&path("42")).await.assert_status(204);
+}
+
+fn with_member_accounts() -> TestApp {
+    TestApp::with(|worker| {
+        let worker = worker.var("JWT_SECRET", sign::SECRET);
+        worker.var("MEMBER_ACCOUNTS", "true")
+    })
+}
+
+fn moderated() -> Value {
+    let detail =
+        "One of these users is frozen or hidden by a moderator: their accounts cannot be changed.";
+    problem("forbidden", detail)
+}
+
+/// What a moderator has stopped would count again for the other user.
+#[tokio::test]
+async fn moderated_members_do_not_join() {
+    let app = with_member_accounts();
+    let token = |user: &str| sign::hs256(&sign::claims(user));
+    for (moderated_user, hidden, frozen) in
+        [("42", false, true), ("9", false, true), ("42", true, false)]
+    {
+        app.moderate(moderated_user, hidden, frozen).await;
+        for (caller, other) in [("42", "9"), ("9", "42")] {
+            let body = json!({"of": "9", "token": token(other)});
+            let response = app.with_key(&token(caller)).put(&path("42"), &body).await;
+            response.assert(403, moderated());
+        }
+        for user in ["42", "9"] {
+            app.assert_get(&path(user), account(user, Value::Null))
+                .await;
+        }
+        app.moderate(moderated_user, false, false).await;
+    }
+    app.moderate("42", false, true).await;
+    join(&app, &["42"]).await;
+}
+
+/// The account would count for itself again, and the member would lose it.
+#[tokio::test]
+async fn moderated_members_do_not_leave() {
+    let app = with_member_accounts();
+    let token = |user: &str| sign::hs256(&sign::claims(user));
+    let list =
+        json!({"user": {"id": "9"}, "account_of": null, "accounts": ["42"], "past": "left-out"});
+    for (moderated_user, hidden, frozen) in
+        [("9", false, true), ("9", true, false), ("42", false, true)]
+    {
+        if moderated_user == "42" {
+            app.moderate("42", hidden, frozen).await;
+        }
+        join(&app, &["42"]).await;
+        if moderated_user == "9" {
+            app.moderate("9", hidden, frozen).await;
+        }
+        for caller in ["42", "9"] {
+            let response = app.with_key(&token(caller)).delete(&path("42")).await;
+            response.assert(403, moderated());
+        }
+        app.assert_get(&path("9"), list.clone()).await;
+        app.assert_get(&path("42"), account("42", "9")).await;
+        app.delete(&path("42")).await.assert_status(204);
+        app.moderate(moderated_user, false, false).await;
+    }
+}
+
+#[tokio::test]
+async fn account_gets_no_first_profile() {
+    let app = TestApp::with(|worker| worker.var("JWT_SECRET", sign::SECRET));
+    join(&app, &["42"]).await;
+    let claims = with(sign::claims("42"), json!({"name": "Ada"}));
+    let sender = app.with_key(&sign::hs256(&claims));
+    sender.count("42", "like", "a").await;
+    app.delete(&path("42")).await.assert_status(204);
+    let missing = problem("not-found", "The user 42 has no profile.");
+    app.get("/v1/users/42").await.assert(404, missing);
+}
+
+/// A join that ended after its first half has left an account of another member in the list.
+#[tokio::test]
+async fn targets_leave_out_account_of_another_member() {
+    let app = TestApp::with(|worker| worker.var("CONTENT_PERIODS", "all").cron());
+    register(&app, &[("a", "9"), ("b", "42"), ("c", "77")]).await;
+    app.minute().await;
+    join(&app, &["42"]).await;
+    let of = json!({"of": "5"});
+    app.put(&path("77"), &of).await.assert_status(200);
+    let mut store = app.store();
+    let users = store.key_of("9", "p");
+    let flags: String = store.run("HGET", &[&users, "!9"]);
+    store.run::<i64>("HSET", &[&users, "!9", &format!("{flags} 2=77")]);
+    let page = app.read("/v1/users/9/targets").await;
+    assert_eq!(page["account_of"], Value::Null);
+    let entries = page["entries"].as_array().unwrap().iter();
+    let ids = entries.map(|entry| entry["target"]["id"].clone());
+    assert_eq!(ids.collect::<Vec<_>>(), ["b", "a"]);
 }
 
 #[tokio::test]

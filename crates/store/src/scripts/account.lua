@@ -5,17 +5,19 @@
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms   3 '1' to write to the journal
 --         4 string: actor, or ''   5 verb   6 string: user   7 string: the other one
 --         8 integer: number of the account for 'join', or for 'add' in a rebuild; case of 'exclude'; else ''
---         9 string: reason of 'exclude'   10 '1' if the user may read it
+--         9 string: reason of 'exclude'   10 '1' if the user may read it   11 '1' if a member joins or detaches
 --         verbs on the shard of a member: 'add' and 'remove', the other one is the account
 --         on the shard of an account: 'join' and 'detach', the other one is the member; '' to detach it from any, in a
 --         rebuild
+--         'check' changes nothing
 --         'exclude' replaces the exclusions of a case, the other one: 'id/from/until' for each, or '' for none; or
 --         '=' and the exclusions of the case as they are stored
 -- Returns { schema fingerprint, {}, accounts, result }
 --         accounts  of the user, as users.lua stores them
 --         result    'ok', also if nothing was to change; 'added' to the list; 'detached' from the member; 'full' if the member has 20 accounts, or 100 exclusions;
 --                   'account' if the user is an account of another member, or the member is one; 'member' if the
---                   account has accounts; 'excluded' if it has exclusions. The first three alone have changed anything.
+--                   account has accounts; 'excluded' if it has exclusions; 'moderated' if a moderator has hidden or frozen the user,
+--                   by ARGV[11]. The first three alone have changed anything.
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
 -- State   Numbers of accounts are not given again: a member without accounts keeps the last one. 'join', 'detach' and
 --         'exclude' are in the audit log and the journal, the first two of the account. Nothing expires.
@@ -64,7 +66,12 @@ end
 
 -- Returns the accounts of the user after the change, or why it is refused.
 local function change()
-  if verb == 'detach' then
+  -- A join or its end would let what the moderator has stopped count again.
+  if ARGV[11] == '1' and string.find(letters, '[hf]') then
+    return nil, 'moderated'
+  elseif verb == 'check' then
+    return before
+  elseif verb == 'detach' then
     return (member == other or member and other == '') and '' or before
   elseif verb == 'join' then
     if last > 0 and #listed > 0 then

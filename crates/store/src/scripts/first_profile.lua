@@ -1,4 +1,4 @@
--- Writes the profile of a user who has none and is not frozen.
+-- Writes the profile of a user who has none, is not frozen, and is no account of a member.
 --
 -- KEYS    1 users (hash)   2 outbox of the journal (stream)
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms
@@ -15,7 +15,7 @@ if stored_fingerprint and stored_fingerprint ~= ARGV[1] then
   return { stored_fingerprint }
 end
 local outbox = ARGV[3] == '1' and KEYS[2] or nil
-if profile or string.find(flags or '', '^%a*f') then
+if profile or string.find(flags or '', '^%a*f') or string.find(accounts_of(flags), '^>') then
   return { ARGV[1] }
 end
 -- Redis does not roll a script back. The journal comes first: a profile without its entry would never

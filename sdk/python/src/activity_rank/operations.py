@@ -1544,7 +1544,7 @@ class Operations(ABC):
         Activity of the user before the join stays with the user, and is not added to the member. A member has at most
         20 accounts; an account has none of its own. The same request again changes nothing. Allowed with a service key
         with the scope `admin`; with `MEMBER_ACCOUNTS`, a member sends the token of one of both in the header, and that
-        of the other in the body.
+        of the other in the body: 403 if a moderator has frozen or hidden one of both.
 
         `PUT /v1/users/{user}/account`
         """
@@ -1565,7 +1565,7 @@ class Operations(ABC):
 
         Activity of the user counts for the user again. Points that the member got meanwhile stay with the member.
         Allowed with a service key with the scope `admin`; with `MEMBER_ACCOUNTS`, also with the token of the account or
-        of the member. Also 204 for a user who is no account.
+        of the member: 403 if a moderator has frozen or hidden one of both. Also 204 for a user who is no account.
 
         `DELETE /v1/users/{user}/account`
         """
@@ -3737,7 +3737,7 @@ class AsyncOperations(ABC):
         Activity of the user before the join stays with the user, and is not added to the member. A member has at most
         20 accounts; an account has none of its own. The same request again changes nothing. Allowed with a service key
         with the scope `admin`; with `MEMBER_ACCOUNTS`, a member sends the token of one of both in the header, and that
-        of the other in the body.
+        of the other in the body: 403 if a moderator has frozen or hidden one of both.
 
         `PUT /v1/users/{user}/account`
         """
@@ -3758,7 +3758,7 @@ class AsyncOperations(ABC):
 
         Activity of the user counts for the user again. Points that the member got meanwhile stay with the member.
         Allowed with a service key with the scope `admin`; with `MEMBER_ACCOUNTS`, also with the token of the account or
-        of the member. Also 204 for a user who is no account.
+        of the member: 403 if a moderator has frozen or hidden one of both. Also 204 for a user who is no account.
 
         `DELETE /v1/users/{user}/account`
         """
