@@ -26,12 +26,17 @@ pub struct Scope {
     pub prefixes: Vec<String>,
     /// Actions.
     pub actions: BTreeSet<String>,
+    /// Actions and prefixes of targets that do not belong to it: the source has no data about them.
+    pub unread: Vec<(String, String)>,
 }
 
 impl Scope {
     /// Returns whether an activity belongs to it.
     pub fn contains(&self, action: &str, target: &str) -> bool {
-        self.actions.contains(action) && self.has_target(target)
+        let mut unread = self.unread.iter();
+        let is_unread =
+            unread.any(|(unread, prefix)| unread == action && target.starts_with(prefix));
+        self.actions.contains(action) && self.has_target(target) && !is_unread
     }
 
     /// Returns whether a target belongs to it.

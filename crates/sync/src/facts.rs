@@ -36,6 +36,8 @@ pub struct Facts {
     pub repeated: u64,
     /// Types without an action, with the number of their rows.
     pub left_out: BTreeMap<String, u64>,
+    /// Actions, and prefixes of their targets, that cannot be read: they are not compared.
+    pub unread: Vec<(String, String)>,
     actions: BTreeMap<String, Option<String>>,
     users: HashMap<String, String>,
 }
@@ -330,6 +332,16 @@ impl Facts {
     pub fn keep(&mut self, target: &str) {
         let id = self.id(target);
         self.kept.insert(id);
+    }
+
+    /// Notes that a type, whose targets begin with a prefix, cannot be read. On these targets, its action and that of the type
+    /// with the same default are not compared.
+    pub fn unread(&mut self, kind: &str, same: &str, prefix: &str) {
+        let prefix = self.id(prefix);
+        let actions = [self.actions.remove(kind), self.actions.get(same).cloned()];
+        let actions = actions.into_iter().flatten().flatten();
+        self.unread
+            .extend(actions.map(|action| (action, prefix.clone())));
     }
 
     /// Notes a row that cannot be sent.

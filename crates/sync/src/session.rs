@@ -135,6 +135,7 @@ impl<'a, U: Upload> Session<'a, U> {
                 prefixes => prefixes.to_vec(),
             },
             actions: facts.actions().map(str::to_owned).collect(),
+            unread: facts.unread.clone(),
         };
         Ok(Self {
             journal: Journal::new(client.clone(), options.retries),
@@ -187,7 +188,7 @@ impl<'a, U: Upload> Session<'a, U> {
         let is_outside = facts.any(|key| !self.scope.has_target(&key.target));
         let everything = Scope {
             prefixes: vec![String::new()],
-            actions: self.scope.actions.clone(),
+            ..self.scope.clone()
         };
         let scope = if is_outside { &everything } else { &self.scope };
         Board::read(&self.journal, scope, self.progress).await

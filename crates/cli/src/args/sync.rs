@@ -257,7 +257,7 @@ Exit codes:
   4  the source and the boards differ";
 
 const DISCOURSE_EXAMPLES: &str = "\
-The types are topic, reply and like. --users mapping.json gives the address of the forum and the
+The types are topic, reply, like and vote. --users mapping.json gives the address of the forum and the
 categories that count, too. For the API, DISCOURSE_API_KEY is a key for all users, and
 DISCOURSE_API_USERNAME the name of an administrator. A run waits for the rate limits.
 

@@ -2,7 +2,7 @@
 
 use activity_rank_sync::instant::InstantFormat;
 use activity_rank_sync::sources::discourse::{
-    ID_PREFIX, LIKE, Like, Post, REGULAR, TYPES, Tables, Topic, add_profile,
+    ID_PREFIX, LIKE, Like, Post, REGULAR, TYPES, Tables, Topic, Vote, add_profile,
 };
 use activity_rank_sync::sources::{Adapter, Collector};
 use activity_rank_sync::{Failure, Progress};
@@ -11,6 +11,9 @@ use jiff::tz::TimeZone;
 use crate::sync::dump::{CopyRow, read_copy};
 
 const TABLES: [&str; 5] = ["categories", "post_actions", "posts", "topics", "users"];
+/// The table of a plugin, which a forum may never have had.
+const VOTES: &str = "topic_voting_votes";
+
 /// A dump file.
 pub struct Discourse<'a>(pub &'a str);
 
@@ -30,15 +33,18 @@ impl Adapter for Discourse<'_> {
         };
         let site = collector.mapping.site.clone();
         let mut tables = Tables::default();
-        read_copy(self.0, &TABLES, progress, |row| {
+        let mut votes = Vec::new();
+        let absent = read_copy(self.0, &TABLES, &[VOTES], progress, |row| {
             let added = match row.table {
                 "users" => add_user(collector, row, site.as_deref()),
+                VOTES => add_vote(&mut votes, row, &instants),
                 _ => add(&mut tables, row, &instants),
             };
             if let Err(detail) = added {
                 tables.faults.push((row.line, detail));
             }
         })?;
+        tables.votes = absent.is_empty().then_some(votes);
         tables.collect(collector, site.as_deref());
         Ok(())
     }
@@ -57,6 +63,27 @@ fn add_user(
     let id = row.integer("id").ok_or("users: has no id")?;
     let username = row.text("username").unwrap_or_default();
     add_profile(collector, id, username, row.text("name"), site);
+    Ok(())
+}
+
+/// Adds a vote. An archived one counts: a closed topic only gives voters their votes back.
+fn add_vote(
+    votes: &mut Vec<Vote>,
+    row: &CopyRow<'_>,
+    instants: &InstantFormat,
+) -> Result<(), String> {
+    let missing = |column: &str| format!("{VOTES}: has no {column}");
+    let Some(user) = member(row) else {
+        return Ok(());
+    };
+    let topic = row.integer("topic_id");
+    let created = row.text("created_at");
+    votes.push(Vote {
+        user,
+        topic: topic.ok_or_else(|| missing("topic_id"))?,
+        at: instants.parse(&created.ok_or_else(|| missing("created_at"))?)?,
+        line: row.line,
+    });
     Ok(())
 }
 

@@ -76,20 +76,22 @@ impl CopyRow<'_> {
     }
 }
 
-/// Calls `each` for every row of these tables.
+/// Calls `each` for every row of the tables. Returns the optional tables that the dump lacks.
 ///
 /// # Errors
 ///
-/// [`Failure::File`] if the dump cannot be read, ends within a table or lacks one: with a part of a dump it would look as if
-/// the rest had been deleted.
-pub fn read_copy(
+/// [`Failure::File`] if the dump cannot be read, ends within a table or lacks a required one: with a part of a dump it would
+/// look as if the rest had been deleted.
+pub fn read_copy<'t>(
     name: &str,
-    tables: &[&str],
+    required: &[&'t str],
+    optional: &[&'t str],
     progress: &dyn Progress,
     mut each: impl FnMut(&CopyRow<'_>),
-) -> Result<(), Failure> {
+) -> Result<Vec<&'t str>, Failure> {
     let mut input = open(name)?;
-    let (mut line, mut number, mut missing) = (Vec::new(), 0, tables.to_vec());
+    let tables = [required, optional].concat();
+    let (mut line, mut number, mut missing) = (Vec::new(), 0, tables.clone());
     // The table and the columns of the block.
     let mut block: Option<(String, Vec<String>)> = None;
     loop {
@@ -120,8 +122,11 @@ pub fn read_copy(
             Some(_) => {}
         }
     }
+    let (absent, missing): (Vec<_>, Vec<_>) = missing
+        .into_iter()
+        .partition(|name| optional.contains(name));
     match (&block, missing.as_slice()) {
-        (None, []) => Ok(()),
+        (None, []) => Ok(absent),
         (Some((table, _)), _) => Err(invalid(name, format!("ends within the table {table}"))),
         (None, missing) => {
             let missing = missing.join(", ");
@@ -161,9 +166,10 @@ mod tests {
         std::fs::write(&file, dump).unwrap();
         let mut found = Vec::new();
         let name = file.path().to_string_lossy();
-        let rows = read_copy(
+        let absent = read_copy(
             &name,
             &["users"],
+            &["posts", "votes"],
             &crate::progress::Progress::new(None),
             |row| {
                 let id = row.integer("id");
@@ -176,7 +182,7 @@ mod tests {
                 ));
             },
         );
-        rows.unwrap();
+        assert_eq!(absent.unwrap(), ["votes"]);
         let name = Some("a\tb\\c\nd".to_owned());
         let expected = [
             (7, Some(7), name, true, None),
@@ -201,6 +207,7 @@ mod tests {
             let read = read_copy(
                 &name,
                 &["posts", "users"],
+                &["votes"],
                 &crate::progress::Progress::new(None),
                 |_| (),
             );

@@ -1,6 +1,7 @@
 //! A forum of Discourse, as far as activity needs it: what its dump and its API have in common.
 //!
-//! As in `recipes/discourse`: a topic is a `publish`, a reply a `comment` on its topic, and a like a `like` of its post.
+//! As in `recipes/discourse`: a topic is a `publish`, a reply a `comment` on its topic, a like a `like` of its post, and a vote
+//! a `like` of its topic.
 //! Users with negative ids are the system and bots. Unlisted topics, and topics of categories that the public cannot read, are
 //! private; messages never count. Replies go with a deleted topic. After a merge of users everything is of the
 //! remaining one.
@@ -15,7 +16,12 @@ use crate::facts::{Profile, Row, Target};
 /// Prefix of the ids of a forum.
 pub const ID_PREFIX: &str = "discourse:";
 /// The types of activity and their actions.
-pub const TYPES: &[(&str, &str)] = &[("topic", "publish"), ("reply", "comment"), ("like", "like")];
+pub const TYPES: &[(&str, &str)] = &[
+    ("topic", "publish"),
+    ("reply", "comment"),
+    ("like", "like"),
+    ("vote", "like"),
+];
 /// The type of a post that a member writes.
 pub const REGULAR: i64 = 1;
 /// The type of an action that is a like.
@@ -32,6 +38,8 @@ pub struct Tables {
     pub posts: HashMap<i64, Post>,
     /// Likes.
     pub likes: Vec<Like>,
+    /// Votes; `None` if the source cannot be read for them.
+    pub votes: Option<Vec<Vote>>,
     /// Rows that cannot be read: their places, and what is invalid.
     pub faults: Vec<(u64, String)>,
 }
@@ -78,6 +86,18 @@ pub struct Like {
     pub post: i64,
     /// When, if the source knows.
     pub at: Option<Instant>,
+    /// Place in the source.
+    pub line: u64,
+}
+
+/// A vote for a topic.
+pub struct Vote {
+    /// The user.
+    pub user: i64,
+    /// The topic.
+    pub topic: i64,
+    /// When.
+    pub at: Instant,
     /// Place in the source.
     pub line: u64,
 }
@@ -189,6 +209,27 @@ impl Tables {
                 author: author.as_deref(),
                 is_private,
                 place: like.line,
+                ..Row::default()
+            });
+        }
+        let Some(votes) = &self.votes else {
+            // Else each counted vote is too much, and healing undoes it.
+            collector.facts.unread("vote", "like", "topic:");
+            return;
+        };
+        for vote in votes {
+            let Some(topic) = self.topics.get(&vote.topic) else {
+                continue;
+            };
+            let author = topic.user.map(|author| author.to_string());
+            collector.activity(Row {
+                kind: "vote",
+                user: &vote.user.to_string(),
+                target: &format!("topic:{}", vote.topic),
+                at: Some(vote.at),
+                author: author.as_deref(),
+                is_private: is_private(vote.topic),
+                place: vote.line,
                 ..Row::default()
             });
         }

@@ -1,7 +1,8 @@
 //! A forum of Discourse over its API, with the facts of its [dump](super::discourse).
 //!
 //! `/posts.json` has all posts of listed topics, from the newest on. The topics are known by their first posts. Unlisted topics are
-//! private, and read one by one, so that what has counted stays. The API does not say when a like was given.
+//! private, and read one by one, so that what has counted stays. The API does not say when a like was given. It has the voters of
+//! a topic only by a request for each topic, so votes are not read.
 
 use std::collections::HashSet;
 

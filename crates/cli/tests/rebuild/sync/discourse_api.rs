@@ -185,3 +185,31 @@ async fn sync_reads_discourse_api() -> TestResult {
     assert_eq!(shown(boards(&app).await), expected(&forum));
     Ok(())
 }
+
+/// A vote for a topic counts by its webhook, and the API is not asked for votes.
+#[tokio::test(flavor = "multi_thread")]
+async fn discourse_api_leaves_votes_of_topics() -> TestResult {
+    let app = start();
+    let mut forum = Forum::new(3);
+    forum.add_topic(1);
+    let site = Shared::new(Mutex::new(StandIn {
+        forum,
+        is_limited: false,
+        is_broken: false,
+    }));
+    let url = serve(Router::new().fallback(respond).with_state(site)).await?;
+    assert_eq!(sync(&app, &url, &[])?.code, Some(0));
+    let like = |target: &str| json!({"user": "discourse:2", "action": "like", "target": target});
+    app.send(like("discourse:topic:1")).await;
+    let counted = boards(&app).await;
+    app.send(like("discourse:post:1")).await;
+    let compared = sync(&app, &url, &["--compare"])?;
+    let expected = "too many: discourse:2 like discourse:post:1\n1 differ\n";
+    assert_eq!(
+        (compared.code, compared.stdout.as_str()),
+        (Some(4), expected)
+    );
+    assert_ends(&sync(&app, &url, &["--heal"])?, 0, "0 differ");
+    assert_eq!(boards(&app).await, counted);
+    Ok(())
+}

@@ -288,6 +288,46 @@ async fn sync_reads_discourse_dump() -> TestResult {
     Ok(())
 }
 
+/// Votes are likes of topics. A dump without their table says nothing about them.
+#[tokio::test(flavor = "multi_thread")]
+async fn sync_reads_votes_of_discourse_dump() -> TestResult {
+    let (app, source) = (start(), Source::new()?);
+    let mut forum = Forum::new(4);
+    forum.add_topic(1);
+    assert_eq!(source.discourse(&app, &forum, &[])?.code, Some(0));
+    let vote = |member| json!({"user": user(member), "action": "like", "target": topic(1)});
+    send_all(&app, &[vote(2), vote(3)]).await;
+    let counted = boards(&app).await;
+    for option in ["--compare", "--heal"] {
+        assert_ends(&source.discourse(&app, &forum, &[option])?, 0, "0 differ");
+    }
+    assert_eq!(boards(&app).await, counted);
+
+    let votes = "\nCOPY public.topic_voting_votes (id, topic_id, user_id, archive, created_at, updated_at) FROM stdin;\n\
+                 1\t1\t3\tt\t2026-11-02 08:00:00\t2026-11-02 08:00:00\n\
+                 2\t1\t4\tf\t2026-11-02 09:00:00\t2026-11-02 09:00:00\n\
+                 3\t1000001\t4\tf\t2026-11-02 09:00:00\t2026-11-02 09:00:00\n\
+                 4\t1000002\t4\tf\t2026-11-02 09:00:00\t2026-11-02 09:00:00\n\\.\n";
+    let dump = source.write("votes.sql", &(forum.discourse() + votes))?;
+    let compared = run(&app, &["sync", "discourse", &dump, "--compare"])?;
+    let expected = "missing: discourse:4 like discourse:topic:1\n\
+                    too many: discourse:2 like discourse:topic:1\n2 differ\n";
+    assert_eq!(
+        (compared.code, compared.stdout.as_str()),
+        (Some(4), expected)
+    );
+    assert_ends(
+        &run(&app, &["sync", "discourse", &dump, "--heal"])?,
+        0,
+        "0 differ",
+    );
+    let [mut members, authors, targets] = counted;
+    let moved = members.remove(&user(2)).ok_or("no like")?;
+    members.insert(user(4), moved);
+    assert_eq!(boards(&app).await, [members, authors, targets]);
+    Ok(())
+}
+
 /// The result of a run, and its error.
 #[tokio::test(flavor = "multi_thread")]
 async fn sync_reports_result() -> TestResult {
