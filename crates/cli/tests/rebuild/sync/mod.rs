@@ -328,6 +328,22 @@ async fn sync_reads_votes_of_discourse_dump() -> TestResult {
     Ok(())
 }
 
+/// No webhook says that a member was renamed or anonymized.
+#[tokio::test(flavor = "multi_thread")]
+async fn heal_without_differences_sends_names() -> TestResult {
+    let (app, source) = (start(), Source::new()?);
+    let mut forum = Forum::new(3);
+    forum.add_topic(2);
+    assert_eq!(source.discourse(&app, &forum, &[])?.code, Some(0));
+    let dump = forum.discourse().replace("Name 2", "anon2");
+    let dump = source.write("renamed.sql", &dump)?;
+    let healed = run(&app, &["sync", "discourse", &dump, "--heal"])?;
+    assert_ends(&healed, 0, "0 differ");
+    let profile = app.api.get("/v1/users/discourse:2").await;
+    assert_eq!(profile.body["name"], "anon2", "{}", profile.text);
+    Ok(())
+}
+
 /// The result of a run, and its error.
 #[tokio::test(flavor = "multi_thread")]
 async fn sync_reports_result() -> TestResult {
