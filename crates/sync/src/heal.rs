@@ -159,8 +159,8 @@ impl Plan {
         let (kind, check) = (ItemKind::Activity, &session.check);
         session.upload.send(kind, check, &self.undos).await?;
         if !self.deletions.is_empty() {
-            self.wait_for_receipts(session, board).await?;
-            self.delete(session).await?;
+            let awaited = self.wait_for_receipts(session, board).await?;
+            self.delete(session, &awaited).await?;
             session.update(board).await?;
         }
         session.send_profiles(Some(board)).await?;
@@ -169,33 +169,39 @@ impl Plan {
     }
 
     /// Waits until authors have lost what the undos take back: without its registration, a target has no author who does.
+    /// Returns the targets whose authors have not.
     async fn wait_for_receipts<U: Upload>(
         &self,
         session: &Session<'_, U>,
         board: &mut Board,
-    ) -> Result<(), Failure> {
+    ) -> Result<BTreeSet<&str>, Failure> {
         let number = |board: &Board, receipt| board.taken_back.get(receipt).copied().unwrap_or(0);
         let expected = self.receipts.iter();
-        let expected: Vec<_> = expected
+        let mut expected: Vec<_> = expected
             .map(|(receipt, undos)| (receipt, number(board, receipt) + undos))
             .collect();
         for _ in 0..POLLS {
             session.update(board).await?;
-            let mut expected = expected.iter();
-            let is_received =
-                expected.all(|(receipt, expected)| number(board, *receipt) >= *expected);
-            if is_received {
-                return Ok(());
+            expected.retain(|(receipt, expected)| number(board, receipt) < *expected);
+            if expected.is_empty() {
+                break;
             }
             let message = "waiting until authors have received".to_owned();
             session.progress.advance(0, message);
             session.client.sleep(POLL).await;
         }
-        Ok(())
+        let awaited = expected.iter();
+        Ok(awaited.map(|((target, ..), _)| target.as_str()).collect())
     }
 
-    async fn delete<U>(&self, session: &Session<'_, U>) -> Result<(), Failure> {
-        for target in &self.deletions {
+    /// Deletes the targets, except the awaited ones: their authors still differ in the next run.
+    async fn delete<U>(
+        &self,
+        session: &Session<'_, U>,
+        awaited: &BTreeSet<&str>,
+    ) -> Result<(), Failure> {
+        let deletions = self.deletions.iter();
+        for target in deletions.filter(|target| !awaited.contains(target.as_str())) {
             let url = session.client.url(&["v1", "targets", target]);
             let delete = || session.client.send(Method::DELETE, &url, String::new());
             let deleted = session
