@@ -88,7 +88,8 @@ pub async fn get(context: RequestContext<'_>, id: &str, caller: Caller) -> Resul
 /// Returns whether the boards are without the points that a case excludes.
 fn is_recounted(case: &str) -> bool {
     let case: Value = serde_json::from_str(case).unwrap_or_default();
-    case["state"] == "excluded" && case["decision"]["past"] == "counted"
+    let is = |pointer, value| case.pointer(pointer).is_some_and(|found| found == value);
+    is("/state", "excluded") && is("/decision/past", "counted")
 }
 
 /// `PUT` of a decision about a case.
