@@ -359,6 +359,7 @@ async fn losses_rank_members_among_what_remains() {
     }
     send(&app, &comments).await;
     app.miniflare.minute().await;
+    search(&app).await;
     let case = open(&app, &["a", "b"]).await;
     let details = app
         .read(&format!("{PATH}/{}", case["id"].as_str().unwrap()))
