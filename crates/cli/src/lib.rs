@@ -21,7 +21,6 @@
 //! - [`export`] writes the journal, or a board, to a file.
 //! - [`rebuild`] rebuilds a deployment's data from its journal, or verifies it.
 //! - [`client`] sends requests to the service.
-//! - [`retry`] repeats requests that failed transiently.
 //! - [`request_error`] and [`problem`] define how a request fails.
 //! - [`key`] holds the service key and keeps it out of all output.
 //! - [`progress`] shows the progress of a command.

@@ -183,7 +183,7 @@ impl Change {
     }
 }
 
-/// What others receive for an activity: `2wa;17;1`, the end of its active record. With a cap of pairs `2wa` is followed by `>` and
+/// Points that others receive for an activity: `2wa;17;1`, the end of its active record. With a cap of pairs `2wa` is followed by `>` and
 /// 12 digits of the SHA-1 of the author who receives: an undo then takes the points from what the two have on the day.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Received<'a> {

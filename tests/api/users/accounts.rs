@@ -485,7 +485,7 @@ fn moderated() -> Value {
     problem("forbidden", detail)
 }
 
-/// What a moderator has stopped would count again for the other user.
+/// Activity that a moderator has stopped would count again for the other user.
 #[tokio::test]
 async fn moderated_members_do_not_join() {
     let app = with_member_accounts();

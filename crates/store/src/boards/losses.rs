@@ -79,7 +79,7 @@ pub async fn read_losses<'a>(
     found.collect()
 }
 
-/// What is taken, the scores before and after it, and whether the board lists the member.
+/// Points that go, the scores before and after, and whether the board lists the member.
 type Fall<'a> = (&'a Taken, [u64; 2], bool);
 
 /// Returns a stored score; 0 for none. That of a hidden member is negative.

@@ -186,7 +186,7 @@ async fn sync_reads_discourse_api() -> TestResult {
     Ok(())
 }
 
-/// A vote for a topic counts by its webhook, and the API is not asked for votes.
+/// A vote for a topic counts by its webhook, and the API is not read for votes.
 #[tokio::test(flavor = "multi_thread")]
 async fn discourse_api_leaves_votes_of_topics() -> TestResult {
     let app = start();
