@@ -169,7 +169,7 @@ mod tests {
         let absent = read_copy(
             &name,
             &["users"],
-            &["posts", "votes"],
+            &["votes"],
             &crate::progress::Progress::new(None),
             |row| {
                 let id = row.integer("id");
