@@ -228,6 +228,15 @@ fn read_action(
         });
         changes.extend(errors.check(&format!("{pointer}/{}", field.name), change));
     }
+    let mut after = rule;
+    for change in &changes {
+        (change.field.set)(&mut after, change.value);
+    }
+    let is_of_receivers = |change: &Change| ["pair_cap", "received"].contains(&change.field.name);
+    if after.pair_cap.is_some() && after.received == 0 && changes.iter().any(is_of_receivers) {
+        let detail = "limits what others receive; `received` is 0";
+        errors.check::<()>(&format!("{pointer}/pair_cap"), Err(detail.to_owned()));
+    }
     changes
 }
 
