@@ -54,7 +54,7 @@ pub const ACTIVITIES: &str = "activities";
 const CHANGED: &str = "changed";
 /// Activities of actions without a rule.
 pub const UNKNOWN: &str = "unknown";
-/// Refused activities of users without accounts.
+/// The end of the name of the refused activities of an action, of users without accounts.
 pub const REFUSED: &str = "refused";
 
 impl Figures {
@@ -170,11 +170,16 @@ impl Figures {
                 None => None,
             };
             let action = action.to_owned();
-            if before.member_cap != after.member_cap {
+            let caps = |rule: &Rule| (rule.points, rule.daily_cap, rule.member_cap);
+            let has_member_cap = [before, after]
+                .iter()
+                .any(|rule| rule.cap(true) != rule.cap(false));
+            if has_member_cap && caps(&before) != caps(&after) {
                 let action = action.clone();
                 unknown.push(Unknown::MemberCap { action });
             }
-            if self.get(REFUSED) > 0 {
+            // Refused activity of another action does not say that the journal has that of this one.
+            if self.get(&format!("{action}/{REFUSED}")) > 0 {
                 continue;
             }
             let limits = |rule: &Rule| (rule.cooldown, rule.pair_cap, rule.received);
@@ -322,7 +327,7 @@ pub enum Unknown {
         /// Their number.
         activities: i64,
     },
-    /// The journal does not say whether a member sent an activity, and `member_cap` changes.
+    /// The journal does not say whether a member sent an activity, a cap binds members only, and points or caps change.
     MemberCap {
         /// The action.
         action: String,

@@ -78,7 +78,8 @@ impl<'a> Walk<'a> {
             return;
         }
         if !activity.refusal.is_empty() && !self.state.has_accounts(activity.user) {
-            self.figures.increase(REFUSED, 1);
+            let name = format!("{}/{REFUSED}", activity.action);
+            self.figures.increase(&name, 1);
         }
         let Some(sent) = activity.sent(self.sets) else {
             self.figures.increase(UNKNOWN, 1);
