@@ -40,6 +40,12 @@ pub fn job(error: &Error) {
     }
 }
 
+/// Logs a problem that did not fail a scheduled job.
+pub fn scheduled(cause: &str) {
+    let line = serde_json::json!({"level": "warn", "route": "scheduled", "cause": cause});
+    worker::console_warn!("{line}");
+}
+
 /// Logs a problem with a message of the queue.
 pub fn message(id: &str, tries: u32, cause: &str) {
     let line =

@@ -336,7 +336,7 @@ async fn make_fair_play_statements(config: &Config, database: &Database) {
     let _ = fair_play::store(config, &[], (String::new(), 0), now);
     let page = CasesRequest::parse("").unwrap();
     refused(fair_play::read_page(database, config, &page).await);
-    refused(fair_play::read_case(database, config, "case_1").await);
+    refused(fair_play::read_case(database, config, &thresholds, "case_1").await);
     refused(fair_play::read_gifts(database, config, "case_1", now).await);
     let case = json!({"members": ["42", "7"], "reason": "r"});
     let case = NewCase::parse(&case).unwrap();

@@ -5,7 +5,7 @@
 CREATE TABLE gifts (
   site TEXT NOT NULL,        -- as in the journal
   day INTEGER NOT NULL,      -- the day of the activities, in days since 1970-01-01
-  giver TEXT NOT NULL,
+  giver TEXT NOT NULL,       -- '' for a day on which the receiver has a burst of all givers: burst is its gifts, the rest 0
   receiver TEXT NOT NULL,    -- '' for all counted activities of the giver
   gifts INTEGER NOT NULL,    -- activities; an undo counts -1
   points INTEGER NOT NULL,   -- those of the receiver, in smallest steps; of all activities those of the giver

@@ -2,6 +2,7 @@
 
 use crate::app::CronRun;
 use crate::journal::fair_play::{ADD_COST, READ_COST, SEARCH_COST, add, is_searched, search};
+use crate::log;
 use crate::platform::clock;
 use crate::platform::d1::Database;
 use activity_rank_core::error::Error;
@@ -24,7 +25,12 @@ pub async fn run(run: &CronRun, journal: &Database) -> Result<(), Error> {
         more = add(journal, config, &thresholds, now).await?;
     }
     if !more && run.budget.allows(SEARCH_COST) {
-        search(journal, config, &thresholds, now).await?;
+        let searched = search(journal, config, &thresholds, now).await?;
+        if !searched.cut.is_empty() {
+            let kinds: Vec<String> = searched.cut.into_iter().collect();
+            let kinds = kinds.join(", ");
+            log::scheduled(&format!("the search for cases left out pairs: {kinds}"));
+        }
     }
     Ok(())
 }

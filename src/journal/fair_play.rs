@@ -19,10 +19,11 @@ use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::config::{CASE_DECIDED, CASE_OPENED, Config, FairPlay};
 use activity_rank_core::error::Error;
 use activity_rank_core::fair_play::{
-    CaseDecision, CasesRequest, Change, DayGifts, KEPT_DAYS, KnownCase, Member, NewCase, Pair,
-    WINDOWS, Window, changes, detect, find_by_hand,
+    CaseDecision, CasesRequest, Change, DayGifts, DismissedFacts, FARM_GIFTS, KEPT_DAYS, KnownCase,
+    KnownState, Member, NEW_SHARE, NewCase, Pair, WINDOWS, Window, changes, detect, find_by_hand,
 };
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// The cost of [`is_searched`].
 pub const READ_COST: Cost = Cost::new(1, 1);
@@ -36,8 +37,16 @@ pub const SEARCH_COST: Cost = Cost::new(2, 10);
 /// The most rows of the journal that one transaction adds.
 const ROWS: u32 = 20_000;
 
-/// The most pairs of a window that a search reads.
+/// The most pairs that a search reads of a window, by the kind of finding for which they are read: members who give to each
+/// other or in a circle, members beside these, accounts of farms, few givers, and bursts.
+const QUOTAS: &str = "CASE kind WHEN 'ring' THEN 200 WHEN 'circle' THEN 60 WHEN 'beside' THEN 40 WHEN 'farm' THEN 150 \
+    WHEN 'few-givers' THEN 60 ELSE 100 END";
+
+/// The most pairs of a case that a moderator opens.
 const MAX_PAIRS: u32 = 200;
+
+/// The rows of the journal before the next ones that may be in a burst with them.
+const BURST_ROWS: u32 = 1000;
 
 /// The most cases that are kept.
 const MAX_CASES: u32 = 1000;
@@ -82,7 +91,7 @@ const LINK: &str = "link AS MATERIALIZED (SELECT user, member FROM (SELECT user,
 /// The gifts of pairs after the day `?2`, and what each member gave and received.
 const PAIRS: &str = "pair AS MATERIALIZED (SELECT * FROM (SELECT IFNULL(givers.member, giver) AS giver, \
     IFNULL(receivers.member, receiver) AS receiver, SUM(gifts) AS gifts, MAX(0, SUM(points)) AS points, \
-    COUNT(DISTINCT day) AS days, MIN(day) AS first, MAX(day) AS last, MAX(burst) AS burst FROM gifts \
+    COUNT(DISTINCT day) AS days, MIN(day) AS first, MAX(day) AS last, MAX(MIN(burst, gifts)) AS burst FROM gifts \
     LEFT JOIN link AS givers ON givers.user = giver LEFT JOIN link AS receivers ON receivers.user = receiver \
     WHERE site = ?1 AND day > ?2 GROUP BY 1, 2) WHERE gifts > 0 AND giver <> receiver), \
     given AS MATERIALIZED (SELECT giver AS user, SUM(iif(receiver <> '', gifts, 0)) AS gifts, \
@@ -93,6 +102,87 @@ const PAIRS: &str = "pair AS MATERIALIZED (SELECT * FROM (SELECT IFNULL(givers.m
 const FIRST: &str = "(SELECT CAST(entry ->> 'at' AS INTEGER) / 86400000 FROM journal WHERE site = ?1 AND user <> '' \
     AND user = candidate.giver AND entry ->> 'did' = 'count' ORDER BY CAST(COALESCE(entry ->> 'at', \
     CASE entry ->> 'did' WHEN 'receive' THEN entry ->> 'changed' END, entry ->> 'now') AS INTEGER) LIMIT 1)";
+
+/// The pairs in bursts, from the journal: without activity that was taken back, and without the accounts of a member. `alone` is
+/// the most gifts of the pair within `?6` milliseconds, and `joint` its gifts in the largest burst of the receiver, of all
+/// givers. Of the latter, `gifts` marks only days with a burst, and a burst is at least half of the gifts of its day: the
+/// readers of a popular author come at the same time too. An instant at midnight may be a date without a time.
+const BURSTS: &str = "dates AS (SELECT ?2 + 1 AS day UNION ALL SELECT day + 1 FROM dates WHERE day < ?11), \
+    flag AS MATERIALIZED (SELECT gifts.day, receiver, burst FROM dates CROSS JOIN gifts WHERE site = ?1 \
+    AND gifts.day = dates.day AND giver = '' AND burst >= ?5 ORDER BY burst DESC LIMIT 100), \
+    flagged AS MATERIALIZED (SELECT *, (SELECT SUM(gifts) FROM gifts INDEXED BY gifts_by_receiver WHERE site = ?1 \
+    AND receiver <> '' AND receiver = flag.receiver AND day = flag.day) AS received FROM flag), \
+    giving AS MATERIALIZED (SELECT flagged.day, flagged.receiver, giver FROM flagged CROSS JOIN gifts INDEXED BY gifts_by_receiver \
+    WHERE site = ?1 AND gifts.receiver <> '' AND gifts.receiver = flagged.receiver AND gifts.day = flagged.day AND giver <> '' \
+    AND gifts > 0 AND (MIN(gifts, gifts.burst) >= ?5 OR flagged.burst * 2 >= flagged.received)), \
+    activity AS MATERIALIZED (SELECT listed.user AS giver, CAST(entry ->> 'at' AS INTEGER) AS at, {target} AS target, \
+    IFNULL(entry ->> 'received', '') AS received, giving.receiver AS wanted FROM giving CROSS JOIN journal AS listed \
+    WHERE listed.site = ?1 AND listed.user <> '' AND listed.user = giving.giver \
+    AND CAST(COALESCE(entry ->> 'at', CASE entry ->> 'did' WHEN 'receive' THEN entry ->> 'changed' END, \
+    entry ->> 'now') AS INTEGER) BETWEEN (giving.day - 1) * 86400000 AND (giving.day + 2) * 86400000 \
+    AND entry ->> 'did' = 'count' AND entry ->> 'date' = date(giving.day * 86400, 'unixepoch') \
+    AND entry ->> 'kinds' IS NOT '' AND NOT EXISTS (SELECT 1 FROM journal AS later WHERE later.site = ?1 AND later.user <> '' \
+    AND later.user = listed.user AND later.entry ->> 'did' = 'undo' AND later.entry ->> 'mark' = listed.entry ->> 'mark' \
+    AND later.entry ->> 'applied' <> '' AND later.n > listed.n)), {gift}, \
+    timed AS MATERIALIZED (SELECT IFNULL(givers.member, giver) AS giver, IFNULL(receivers.member, receiver) AS receiver, at FROM gift \
+    LEFT JOIN link AS givers ON givers.user = giver LEFT JOIN link AS receivers ON receivers.user = receiver \
+    WHERE receiver = wanted AND at % 86400000 <> 0), \
+    near AS MATERIALIZED (SELECT *, COUNT(*) OVER (PARTITION BY receiver ORDER BY at RANGE BETWEEN ?6 PRECEDING AND CURRENT ROW) AS among, \
+    COUNT(*) OVER (PARTITION BY giver, receiver ORDER BY at RANGE BETWEEN ?6 PRECEDING AND CURRENT ROW) AS alone \
+    FROM timed WHERE giver <> receiver), \
+    largest AS MATERIALIZED (SELECT receiver, at, MAX(among) AS among FROM near GROUP BY receiver), \
+    bursts AS MATERIALIZED (SELECT * FROM (SELECT giver, near.receiver, MAX(alone) AS alone, largest.among AS among, \
+    COUNT(*) FILTER (WHERE near.at BETWEEN largest.at - ?6 AND largest.at) AS joint \
+    FROM near JOIN largest ON largest.receiver = near.receiver GROUP BY giver, near.receiver) \
+    WHERE alone >= ?5 OR among >= ?5 AND joint > 0)";
+
+/// The pairs that may be in a finding: `listed` with what both members gave and received, `edge` with enough gifts.
+///
+/// SQLite copies a table of `WITH` for each reference and parses what it refers to again, so each table has few.
+const EDGES: &str = "total AS MATERIALIZED (SELECT SUM(gifts) AS gifts FROM received), \
+    listed AS MATERIALIZED (SELECT pair.*, given.gifts AS given, IFNULL(taken.gifts, 0) AS taken, given.activities AS activities, \
+    IFNULL(back.gifts, 0) AS back, received.gifts AS received, IFNULL(back.activities, 0) AS others, total.gifts AS total, \
+    pair.gifts * total.gifts * 1.0 / (given.gifts * received.gifts) AS lift, alone, IFNULL(among, 0) AS among, IFNULL(joint, 0) AS joint \
+    FROM pair CROSS JOIN total JOIN given ON given.user = pair.giver JOIN received ON received.user = pair.receiver \
+    LEFT JOIN received AS taken ON taken.user = pair.giver LEFT JOIN given AS back ON back.user = pair.receiver \
+    LEFT JOIN bursts ON bursts.giver = pair.giver AND bursts.receiver = pair.receiver \
+    WHERE pair.gifts >= ?13 AND pair.gifts * total.gifts >= ?4 * given.gifts * received.gifts OR joint IS NOT NULL), \
+    edge AS MATERIALIZED (SELECT * FROM listed WHERE gifts >= ?3 AND lift >= ?4)";
+
+/// The members of `{edges}` who may be in a ring: they give and receive, and at least half of `ring_share`.
+const ENDS: &str = "(SELECT user, SUM(gifts) * 1.0 / MAX(whole) AS share FROM (SELECT gifts, gives, iif(gives, giver, receiver) AS user, \
+    iif(gives, given + taken, back + received) AS whole FROM {edges} CROSS JOIN (SELECT 0 AS gives UNION ALL SELECT 1)) GROUP BY user \
+    HAVING MAX(gives) > MIN(gives) AND SUM(gifts) * 200 >= ?7 * MAX(whole))";
+
+/// The pairs to read of each kind in their order, so that no kind keeps another one out: fans of popular authors are many.
+/// `placed` has the conditions of the search for farms and few givers.
+const PLACES: &str = "first_end AS MATERIALIZED {first}, \
+    inner_edge AS MATERIALIZED (SELECT edge.* FROM edge JOIN first_end AS giving ON giving.user = giver \
+    JOIN first_end AS receiving ON receiving.user = receiver), last_end AS MATERIALIZED {last}, \
+    side AS (SELECT edge.*, giving.share AS giving, receiving.share AS receiving, iif(giving.user IS NULL, giver, receiver) AS user, \
+    iif(giving.user IS NULL, given + taken, back + received) AS whole FROM edge \
+    LEFT JOIN last_end AS giving ON giving.user = giver LEFT JOIN last_end AS receiving ON receiving.user = receiver \
+    WHERE giving.user IS NOT NULL OR receiving.user IS NOT NULL), \
+    near_ring AS (SELECT giver, receiver, gifts, MIN(giving, receiving) AS share, iif(giving + receiving > 0, \
+    iif(COUNT(*) OVER (PARTITION BY MIN(giver, receiver), MAX(giver, receiver)) > 1, 'ring', 'circle'), \
+    iif(COUNT(*) OVER beside > 1 AND SUM(gifts) OVER beside * 100 >= ?7 * whole, 'beside', '')) AS kind FROM side \
+    WINDOW beside AS (PARTITION BY giving + receiving IS NULL, user)), \
+    farm AS (SELECT *, COUNT(*) OVER farm AS accounts, SUM(gifts) OVER farm AS sum FROM listed WHERE lift >= 2 * ?4 \
+    AND gifts >= ?13 AND gifts * 100 >= ?12 * iif(gifts < ?3, activities, given) WINDOW farm AS (PARTITION BY receiver)), \
+    few AS (SELECT *, SUM(gifts) OVER (PARTITION BY receiver) AS sum FROM \
+    (SELECT *, ROW_NUMBER() OVER (PARTITION BY receiver ORDER BY gifts DESC) AS place FROM edge) WHERE place <= ?8), \
+    placed AS MATERIALIZED (SELECT giver, receiver, kind, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY share DESC, gifts DESC) AS place \
+    FROM near_ring WHERE kind <> '' \
+    UNION ALL SELECT giver, receiver, 'farm', ROW_NUMBER() OVER (ORDER BY accounts, receiver, gifts DESC) FROM farm \
+    WHERE accounts >= ?10 AND sum >= ?10 * ?3 AND sum * 2 >= received \
+    UNION ALL SELECT giver, receiver, 'few-givers', ROW_NUMBER() OVER (ORDER BY sum DESC, receiver, gifts DESC) FROM few \
+    WHERE received >= 4 * ?3 AND sum * 100 >= ?9 * received \
+    UNION ALL SELECT giver, receiver, 'burst', ROW_NUMBER() OVER (ORDER BY MAX(IFNULL(alone, 0), among) DESC, receiver, joint DESC) \
+    FROM listed WHERE alone IS NOT NULL), \
+    quoted AS (SELECT *, {quotas} AS quota FROM placed), \
+    chosen AS MATERIALIZED (SELECT giver AS first_giver, receiver AS first_receiver, MAX(cut) AS cut FROM (SELECT *, \
+    group_concat(iif(place = quota + 1, kind, NULL)) OVER () AS cut FROM quoted) WHERE place <= quota GROUP BY giver, receiver), \
+    candidate AS MATERIALIZED (SELECT listed.*, IFNULL(cut, '') AS cut FROM chosen JOIN listed ON giver = first_giver AND receiver = first_receiver)";
 
 /// Numbers of fairness. The Gini coefficient is that of the points of members by their own activity.
 const FAIRNESS: &str = "own AS (SELECT points, ROW_NUMBER() OVER (ORDER BY points) AS place FROM pair WHERE receiver = ''), \
@@ -157,35 +247,38 @@ pub async fn is_searched(journal: &Database, config: &Config, now: Instant) -> R
     Ok(days.first() == Some(&day_of(now)))
 }
 
-/// Adds the next rows of the journal to the gifts. Returns whether there may be more.
-///
-/// # Errors
-///
-/// [`Error::StoreUnavailable`] if the database fails; then nothing was added.
-pub async fn add(
-    journal: &Database,
-    config: &Config,
-    thresholds: &FairPlay,
-    now: Instant,
-) -> Result<bool, Error> {
+/// Returns the longest time of a burst in milliseconds.
+fn burst_length(thresholds: &FairPlay) -> i64 {
+    i64::from(thresholds.burst_seconds) * 1000
+}
+
+/// Returns the statements that add the next rows of the journal.
+fn additions(config: &Config, thresholds: &FairPlay, now: Instant) -> [Statement; 2] {
     let delay = if config.shards > 1 {
         SHARD_DELAY
     } else {
         -DAY_MS
     };
+    // Gifts before the next rows count for bursts only.
     let gifts = format!(
-        "WITH {NEXT}, activity AS (SELECT user AS giver, CAST(julianday(entry ->> 'date') - 2440587.5 AS INTEGER) AS day, \
+        "WITH {NEXT}, earlier AS (SELECT n, user, entry FROM journal WHERE +site = ?1 AND n BETWEEN \
+         (SELECT n FROM gifts_read WHERE site = ?1) - ?7 + 1 AND (SELECT n FROM gifts_read WHERE site = ?1)), \
+         entries AS (SELECT user, entry, 1 AS is_next FROM next UNION ALL SELECT user, entry, 0 FROM earlier), \
+         activity AS (SELECT user AS giver, CAST(julianday(entry ->> 'date') - 2440587.5 AS INTEGER) AS day, is_next, \
          CAST(entry ->> 'at' AS INTEGER) AS at, iif(entry ->> 'did' = 'undo', -1, 1) AS sign, \
          CAST(entry ->> 'points' AS INTEGER) AS points, {TARGET} AS target, \
-         IFNULL(entry ->> 'received', '') AS received FROM next WHERE user <> '' AND entry ->> 'did' IN ('count', 'undo') \
+         IFNULL(entry ->> 'received', '') AS received FROM entries WHERE user <> '' AND entry ->> 'did' IN ('count', 'undo') \
          AND entry ->> 'applied' IS NOT '' AND entry ->> 'kinds' IS NOT '' AND entry ->> 'action' <> 'adjust' AND entry ->> 'date' > date(?4 * 86400, 'unixepoch')), \
-         {GIFT} \
+         {GIFT}, counted AS MATERIALIZED (SELECT *, COUNT(*) FILTER (WHERE sign > 0) OVER (PARTITION BY giver, receiver ORDER BY at \
+         RANGE BETWEEN ?5 PRECEDING AND CURRENT ROW) AS burst, COUNT(*) FILTER (WHERE sign > 0 AND at % 86400000 <> 0) \
+         OVER (PARTITION BY receiver ORDER BY at RANGE BETWEEN ?5 PRECEDING AND CURRENT ROW) AS among \
+         FROM gift WHERE receiver <> '' AND receiver <> giver) \
          INSERT INTO gifts (site, day, giver, receiver, gifts, points, given, burst) \
-         SELECT ?1, day, giver, receiver, SUM(sign), SUM(sign * steps), SUM(sign * points), MAX(burst) FROM (SELECT *, \
-         iif(sign > 0, COUNT(*) FILTER (WHERE sign > 0) OVER (PARTITION BY giver, receiver ORDER BY at \
-         RANGE BETWEEN ?5 PRECEDING AND CURRENT ROW), 0) AS burst FROM gift WHERE receiver <> '' AND receiver <> giver) \
-         GROUP BY day, giver, receiver \
-         UNION ALL SELECT ?1, day, giver, '', SUM(sign), SUM(sign * points), 0, 0 FROM activity GROUP BY day, giver \
+         SELECT ?1, day, giver, receiver, SUM(sign), SUM(sign * steps), SUM(sign * points), MAX(iif(sign > 0, burst, 0)) \
+         FROM counted WHERE is_next GROUP BY day, giver, receiver \
+         UNION ALL SELECT ?1, day, giver, '', SUM(sign), SUM(sign * points), 0, 0 FROM activity WHERE is_next GROUP BY day, giver \
+         UNION ALL SELECT ?1, day, '', receiver, 0, 0, 0, MAX(among) FROM counted WHERE sign > 0 GROUP BY day, receiver \
+         HAVING MAX(among) >= ?6 \
          ON CONFLICT DO UPDATE SET gifts = gifts + excluded.gifts, points = points + excluded.points, given = given + excluded.given, \
          burst = MAX(burst, excluded.burst)"
     );
@@ -202,13 +295,28 @@ pub async fn add(
     let mut gift_values = values.clone();
     gift_values.extend([
         (day_of(now) - i64::from(KEPT_DAYS)).into(),
-        (i64::from(thresholds.burst_seconds) * 1000).into(),
+        burst_length(thresholds).into(),
+        thresholds.burst_gifts.into(),
+        BURST_ROWS.into(),
     ]);
-    let statements = [
+    [
         Statement::new(&gifts, gift_values),
         Statement::new(&position, values),
-    ];
-    let results = journal.run(&statements).await?;
+    ]
+}
+
+/// Adds the next rows of the journal to the gifts. Returns whether there may be more.
+///
+/// # Errors
+///
+/// [`Error::StoreUnavailable`] if the database fails; then nothing was added.
+pub async fn add(
+    journal: &Database,
+    config: &Config,
+    thresholds: &FairPlay,
+    now: Instant,
+) -> Result<bool, Error> {
+    let results = journal.run(&additions(config, thresholds, now)).await?;
     let more = results.last().map_or(Ok(Vec::new()), Rows::texts)?;
     Ok(more.first().is_some_and(|more| more == "1"))
 }
@@ -218,6 +326,8 @@ struct Candidate {
     pair: Pair,
     members: [Member; 2],
     gifts: u64,
+    /// The kinds of pairs that were cut, with commas between them.
+    cut: String,
 }
 
 impl FromRow for Candidate {
@@ -230,6 +340,7 @@ impl FromRow for Candidate {
             days: columns.integer(4)?,
             dates: (columns.integer(5)?, columns.integer(6)?),
             burst: columns.integer(7)?,
+            joint: columns.integer(16)?,
         };
         let member = |user: &String, first, column| {
             Some(Member {
@@ -248,52 +359,74 @@ impl FromRow for Candidate {
             pair,
             members,
             gifts: columns.integer(15)?,
+            cut: columns.text(17)?,
         })
     }
 }
 
 /// Returns the statement that reads the pairs of a window that may be in a finding.
-fn candidates(config: &Config, thresholds: &FairPlay, first: i64) -> Statement {
-    let is_candidate = "pair.burst >= ?5 OR pair.gifts >= ?3 AND pair.gifts * total.gifts >= ?4 * given.gifts * received.gifts";
+fn candidates(config: &Config, thresholds: &FairPlay, (first, today): (i64, i64)) -> Statement {
+    let bursts = BURSTS.replace("{target}", TARGET).replace("{gift}", GIFT);
+    let [first_end, last_end] = ["edge", "inner_edge"].map(|name| ENDS.replace("{edges}", name));
+    let places = PLACES.replace("{quotas}", QUOTAS);
+    let places = places.replace("{first}", &first_end);
+    let places = places.replace("{last}", &last_end);
     let values = vec![
         deployment_id(config).into(),
         first.into(),
         thresholds.min_gifts.into(),
         thresholds.min_lift.into(),
         thresholds.burst_gifts.into(),
-        MAX_PAIRS.into(),
+        burst_length(thresholds).into(),
+        thresholds.ring_share.into(),
+        thresholds.few_givers.into(),
+        thresholds.few_share.into(),
+        thresholds.farm_accounts.into(),
+        today.into(),
+        thresholds.farm_share.min(NEW_SHARE).into(),
+        FARM_GIFTS.into(),
     ];
-    Statement::new(&pairs_where(is_candidate), values)
+    // Only what the journal confirms is a burst.
+    let burst = "IFNULL(alone, MIN(burst, ?5 - 1))";
+    Statement::new(
+        &pairs(&format!("{bursts}, {EDGES}, {places}"), burst),
+        values,
+    )
 }
 
 /// Returns the statement that reads the pairs between these members, a JSON array.
 fn candidates_of(config: &Config, members: &str, first: i64) -> Statement {
-    let is_between = "pair.giver IN (SELECT value FROM json_each(?3)) AND pair.receiver IN (SELECT value FROM json_each(?3)) AND ?4";
+    let candidate = "total AS (SELECT SUM(gifts) AS gifts FROM received), \
+         candidate AS MATERIALIZED (SELECT pair.*, given.gifts AS given, IFNULL(taken.gifts, 0) AS taken, \
+         given.activities AS activities, IFNULL(back.gifts, 0) AS back, received.gifts AS received, \
+         IFNULL(back.activities, 0) AS others, total.gifts AS total, 0 AS joint, '' AS cut FROM pair CROSS JOIN total \
+         JOIN given ON given.user = pair.giver JOIN received ON received.user = pair.receiver \
+         LEFT JOIN received AS taken ON taken.user = pair.giver LEFT JOIN given AS back ON back.user = pair.receiver \
+         WHERE pair.giver IN (SELECT value FROM json_each(?3)) \
+         AND pair.receiver IN (SELECT value FROM json_each(?3)) ORDER BY pair.gifts DESC LIMIT ?4)";
     let values = vec![
         deployment_id(config).into(),
         first.into(),
         members.into(),
-        1.into(),
-        1.into(),
         MAX_PAIRS.into(),
     ];
-    Statement::new(&pairs_where(is_between), values)
+    Statement::new(&pairs(candidate, "burst"), values)
 }
 
-/// Returns the text that reads the pairs of a window with a condition: bursts of `?5` gifts first, at most `?6`.
-fn pairs_where(condition: &str) -> String {
+/// Returns the text that reads the pairs in `candidate`.
+fn pairs(candidate: &str, burst: &str) -> String {
     format!(
-        "WITH {LINK}, {PAIRS}, total AS (SELECT SUM(gifts) AS gifts FROM received), \
-         candidate AS MATERIALIZED (SELECT pair.*, given.gifts AS given, received.gifts AS received, total.gifts AS total, \
-         given.activities AS activities FROM pair CROSS JOIN total JOIN given ON given.user = pair.giver \
-         JOIN received ON received.user = pair.receiver WHERE {condition} \
-         ORDER BY pair.burst >= ?5 DESC, MAX(pair.gifts * 1.0 / given.gifts, pair.gifts * 1.0 / received.gifts) DESC, \
-         pair.gifts DESC LIMIT ?6) \
-         SELECT candidate.giver, candidate.receiver, candidate.gifts, candidate.points, days, candidate.first, last, burst, \
-         candidate.given, IFNULL((SELECT gifts FROM received WHERE user = candidate.giver), 0), candidate.activities, \
-         IFNULL((SELECT gifts FROM given WHERE user = candidate.receiver), 0), candidate.received, \
-         IFNULL((SELECT activities FROM given WHERE user = candidate.receiver), 0), IFNULL({FIRST}, 0), total FROM candidate ORDER BY candidate.gifts DESC"
+        "WITH {LINK}, {PAIRS}, {candidate} \
+         SELECT giver, receiver, gifts, points, days, first, last, {burst}, given, taken, activities, back, received, others, \
+         IFNULL({FIRST}, 0), total, joint, cut FROM candidate ORDER BY gifts DESC"
     )
+}
+
+/// Returns the kinds of pairs of which a window has more than a search reads.
+fn cuts(candidates: &[Candidate]) -> Vec<String> {
+    let cut = candidates.first().map_or("", |candidate| &candidate.cut);
+    let kinds = cut.split(',').filter(|kind| !kind.is_empty());
+    kinds.map(str::to_owned).collect()
 }
 
 /// Returns a window of candidates. A member whose first activity is not after the day `first` is not new.
@@ -322,21 +455,38 @@ fn window(days: u32, first: i64, candidates: Vec<Candidate>) -> Window {
 
 impl FromRow for KnownCase {
     fn from_row(mut columns: Columns) -> Option<Self> {
+        let state = match columns.text(1)?.as_str() {
+            "excluded" => KnownState::Excluded(columns.integer(6)),
+            "dismissed" => KnownState::Dismissed(DismissedFacts {
+                days: columns.integer(4)?,
+                gifts: columns.integer(3).unwrap_or_default(),
+                pairs: serde_json::from_str(&columns.text(5)?).ok()?,
+            }),
+            _ => KnownState::Open,
+        };
         Some(Self {
             id: columns.text(0)?,
-            decided: columns.integer(1),
+            state,
             members: serde_json::from_str(&columns.text(2)?).ok()?,
         })
     }
 }
 
+/// Reads the cases, of dismissed ones the facts by which they were dismissed, and of exclusions the day of their end.
+const KNOWN: &str = "SELECT id, state, members, decided_gifts, facts ->> 'days', iif(state = 'dismissed', \
+    (SELECT json_group_array(json_array(value ->> 'giver', value ->> 'receiver', value ->> 'gifts', \
+    CAST(julianday(value ->> 'last') - 2440587.5 AS INTEGER)) ORDER BY key) FROM json_each(facts, '$.pairs')), NULL), \
+    until / 86400000 FROM cases WHERE site = ?1";
+
 /// The result of a search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Searched {
     /// The number of cases that it opened.
     pub opened: usize,
     /// The number of open cases that it found again.
     pub updated: usize,
+    /// The kinds of pairs that it has not read all.
+    pub cut: BTreeSet<String>,
 }
 
 /// Searches the gifts for cases, stores them, and deletes what is too old.
@@ -354,24 +504,23 @@ pub async fn search(
     let windows = WINDOWS.map(|days| (days, today - i64::from(days)));
     let mut statements: Vec<Statement> = Vec::new();
     for (_, first) in windows {
-        statements.push(candidates(config, thresholds, first));
+        statements.push(candidates(config, thresholds, (first, today)));
     }
     let site = || -> Value { deployment_id(config).into() };
     let [(days, first), _] = windows;
     let fairness = format!("WITH {LINK}, {PAIRS}, {FAIRNESS}");
     let values = vec![site(), first.into(), days.into()];
     statements.push(Statement::new(&fairness, values));
-    let known =
-        "SELECT id, iif(state = 'open', NULL, decided_gifts), members FROM cases WHERE site = ?1";
-    statements.push(Statement::new(known, vec![site()]));
+    statements.push(Statement::new(KNOWN, vec![site()]));
     let erased = "SELECT erased FROM gifts_read WHERE site = ?1";
     statements.push(Statement::new(erased, vec![site()]));
     let results = journal.run(&statements).await?;
     let mut results = results.iter();
     let mut next = || results.next();
-    let mut all = Vec::new();
+    let (mut all, mut cut) = (Vec::new(), BTreeSet::new());
     for (days, first) in windows {
         let candidates = next().map_or(Ok(Vec::new()), Rows::decode)?;
+        cut.extend(cuts(&candidates));
         all.push(window(days, first, candidates));
     }
     let numbers = next().map_or(Ok(Vec::new()), Rows::texts)?;
@@ -379,7 +528,7 @@ pub async fn search(
     let erased: Vec<i64> = next().map_or(Ok(Vec::new()), Rows::decode)?;
     let erased = erased.first().copied().unwrap_or_default();
     let findings = detect(&all, thresholds);
-    let changes = changes(&findings, &known, thresholds, config.layout.decimals);
+    let changes = changes(&findings, &all, &known, thresholds, config.layout.decimals);
     let numbers = numbers.into_iter().next().unwrap_or_default();
     let statements = store(config, &changes, (numbers, erased), now);
     journal.run(&statements).await?;
@@ -387,6 +536,7 @@ pub async fn search(
     Ok(Searched {
         opened,
         updated: changes.len() - opened,
+        cut,
     })
 }
 
@@ -506,8 +656,8 @@ pub async fn read_page(
     Ok((cases, search.unwrap_or_else(|| "null".to_owned())))
 }
 
-/// Reads a case with its pairs, and the latest 20 gifts of its first 20 pairs, from the last week of each; `None` if it is
-/// unknown.
+/// Reads a case with its pairs, and the latest 20 gifts of its first 20 pairs, from the last week of each; of a burst those that
+/// are closest together. `None` if it is unknown.
 ///
 /// # Errors
 ///
@@ -515,26 +665,35 @@ pub async fn read_page(
 pub async fn read_case(
     journal: &Database,
     config: &Config,
+    thresholds: &FairPlay,
     id: &str,
 ) -> Result<Option<String>, Error> {
     let view = view();
     let sql = format!(
-        "WITH {LINK}, pair AS MATERIALIZED (SELECT value ->> 'giver' AS giver, value ->> 'receiver' AS receiver, \
-         strftime('%s', value ->> 'last') * 1000 AS last FROM cases, json_each(facts, '$.pairs') \
-         WHERE site = ?1 AND cases.id = ?2 ORDER BY key LIMIT 20), \
-         week AS (SELECT giver AS user, MIN(last) - 6 * 86400000 AS first, MAX(last) + 2 * 86400000 AS end FROM pair GROUP BY giver), \
-         activity AS (SELECT journal.user AS giver, CAST(entry ->> 'at' AS INTEGER) AS at, entry ->> 'action' AS action, \
+        "WITH {LINK}, pair AS MATERIALIZED (SELECT value ->> 'giver' AS giver, value ->> 'receiver' AS receiver, kind = 'burst' AS is_burst, \
+         strftime('%s', value ->> 'first') * 1000 AS first, strftime('%s', value ->> 'last') * 1000 AS last FROM cases, \
+         json_each(facts, '$.pairs') WHERE site = ?1 AND cases.id = ?2 ORDER BY key LIMIT 20), \
+         sender AS (SELECT giver AS user, giver AS member FROM pair UNION SELECT link.user, member FROM link JOIN pair ON giver = member), \
+         week AS (SELECT user, member, MIN(iif(is_burst, first, last - 5 * 86400000)) - 86400000 AS first, MAX(last) + 2 * 86400000 AS end \
+         FROM pair JOIN sender ON member = giver GROUP BY user), \
+         activity AS (SELECT week.member AS giver, CAST(entry ->> 'at' AS INTEGER) AS at, entry ->> 'action' AS action, \
          {TARGET} AS target, IFNULL(entry ->> 'received', '') AS received \
          FROM week CROSS JOIN journal WHERE site = ?1 AND journal.user <> '' AND journal.user = week.user \
          AND CAST(COALESCE(entry ->> 'at', CASE entry ->> 'did' WHEN 'receive' THEN entry ->> 'changed' END, \
          entry ->> 'now') AS INTEGER) BETWEEN week.first AND week.end AND entry ->> 'did' = 'count'), {GIFT}, \
-         latest AS (SELECT gift.*, pair.receiver AS member FROM gift LEFT JOIN link ON link.user = gift.receiver \
-         JOIN pair ON pair.giver = gift.giver AND pair.receiver = IFNULL(link.member, gift.receiver) ORDER BY at DESC LIMIT 20) \
+         found AS (SELECT gift.*, pair.receiver AS member, iif(is_burst, COUNT(*) OVER (PARTITION BY pair.receiver ORDER BY at \
+         RANGE BETWEEN ?3 PRECEDING AND ?3 FOLLOWING), 0) AS near FROM gift LEFT JOIN link ON link.user = gift.receiver \
+         JOIN pair ON pair.giver = gift.giver AND pair.receiver = IFNULL(link.member, gift.receiver)), \
+         latest AS (SELECT * FROM (SELECT * FROM found ORDER BY near DESC, at DESC LIMIT 20) ORDER BY at DESC) \
          SELECT json_patch(json_patch({view}, facts), json_object('latest', (SELECT json_group_array(json_object('at', \
          strftime('%Y-%m-%dT%H:%M:%SZ', at / 1000, 'unixepoch'), 'action', action, 'target', target, 'giver', giver, \
          'receiver', member)) FROM latest))) AS text FROM cases WHERE site = ?1 AND id = ?2"
     );
-    let values = vec![deployment_id(config).into(), id.into()];
+    let values = vec![
+        deployment_id(config).into(),
+        id.into(),
+        burst_length(thresholds).into(),
+    ];
     let mut cases = journal.texts(Statement::new(&sql, values)).await?;
     Ok(cases.pop())
 }
@@ -619,6 +778,8 @@ pub async fn decide(
 pub struct CaseMembers {
     /// The state.
     pub state: String,
+    /// The reason of the last decision; empty for none.
+    pub reason: String,
     /// The users in alphabetical order.
     pub members: Vec<String>,
 }
@@ -627,6 +788,7 @@ impl FromRow for CaseMembers {
     fn from_row(mut columns: Columns) -> Option<Self> {
         Some(Self {
             state: columns.text(0)?,
+            reason: columns.text(2)?,
             members: serde_json::from_str(&columns.text(1)?).ok()?,
         })
     }
@@ -642,7 +804,7 @@ pub async fn read_members(
     config: &Config,
     id: &str,
 ) -> Result<Option<CaseMembers>, Error> {
-    let sql = "SELECT state, members FROM cases WHERE site = ?1 AND id = ?2";
+    let sql = "SELECT state, members, IFNULL(reason, '') FROM cases WHERE site = ?1 AND id = ?2";
     let values = vec![deployment_id(config).into(), id.into()];
     let mut cases: Vec<CaseMembers> = journal.query(Statement::new(sql, values)).await?;
     Ok(cases.pop())
@@ -673,7 +835,8 @@ pub async fn open(
     Ok(journal.texts(statement).await?.pop())
 }
 
-/// Returns the statement that stores the case of a moderator.
+/// Returns the statement that stores the case of a moderator. It changes a case only if that has exactly these members: a search
+/// may have given others to the case with their id.
 pub(crate) fn insert_by_hand(
     config: &Config,
     change: &Change<'_>,
@@ -683,7 +846,9 @@ pub(crate) fn insert_by_hand(
     let view = view();
     let sql = format!(
         "INSERT INTO cases (site, id, state, kind, score, gifts, members, facts, found, updated, reason, actor, decided, decided_gifts) \
-         SELECT ?1, value ->> 0, 'open', value ->> 2, value ->> 3, value ->> 4, value -> 5, value -> 6, ?3, ?3, ?4, ?5, ?3, value ->> 4 \
+         SELECT ?1, COALESCE((SELECT id FROM cases WHERE site = ?1 AND members = value -> 5 ORDER BY state = 'open' DESC, updated DESC LIMIT 1), \
+         (SELECT 'case_' || lower(hex(randomblob(8))) FROM cases WHERE site = ?1 AND id = value ->> 0), value ->> 0), \
+         'open', value ->> 2, value ->> 3, value ->> 4, value -> 5, value -> 6, ?3, ?3, ?4, ?5, ?3, value ->> 4 \
          FROM json_each(?2) WHERE true ON CONFLICT DO UPDATE SET state = iif(state = 'dismissed', 'open', state), updated = excluded.updated, \
          gifts = excluded.gifts, facts = excluded.facts RETURNING {view} AS text"
     );
@@ -737,3 +902,6 @@ pub(super) fn erase(config: &Config, users: &[&str]) -> Vec<Statement> {
         ),
     ]
 }
+
+#[cfg(test)]
+mod tests;

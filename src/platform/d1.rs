@@ -76,6 +76,15 @@ impl Database {
         }
     }
 
+    /// Returns rows that a test has read, arrays of columns.
+    #[cfg(test)]
+    pub fn rows(&self, rows: &Value) -> Rows<'_> {
+        Rows {
+            database: self,
+            json: rows.to_string(),
+        }
+    }
+
     /// Counts its batches and statements against a budget from now on.
     #[must_use]
     pub fn with_budget(mut self, budget: &Rc<Budget>) -> Self {

@@ -12,7 +12,7 @@ use activity_rank_core::fair_play::{
     CaseDecision, CasesRequest, NewCase, checked_id, excludes, taken,
 };
 use activity_rank_core::query::Query;
-use activity_rank_store::accounts::{Exclusion, exclude};
+use activity_rank_store::accounts::{Exclusion, audit, exclude};
 use activity_rank_store::boards::read_losses;
 use serde_json::Value;
 
@@ -52,8 +52,9 @@ pub async fn search(context: RequestContext<'_>, caller: Caller) -> Result<Respo
     let searched = fair_play::search_now(journal, config, thresholds, now).await?;
     let is_complete = searched.is_some();
     let searched = searched.unwrap_or_default();
+    let cut = serde_json::to_string(&searched.cut).unwrap_or_default();
     Ok(Response::json_text(format!(
-        "{{\"complete\":{is_complete},\"opened\":{},\"updated\":{}}}",
+        "{{\"complete\":{is_complete},\"opened\":{},\"updated\":{},\"cut\":{cut}}}",
         searched.opened, searched.updated
     )))
 }
@@ -64,9 +65,9 @@ pub async fn get(context: RequestContext<'_>, id: &str, caller: Caller) -> Resul
     let id = query.check("/id", checked_id(id)).unwrap_or_default();
     query.finish()?;
     caller.must_be_service(Scope::Admin)?;
-    let (journal, _) = bound(context)?;
+    let (journal, thresholds) = bound(context)?;
     let (config, now) = (&context.deployment.config, context.request.now);
-    let case = fair_play::read_case(journal, config, &id).await?;
+    let case = fair_play::read_case(journal, config, thresholds, &id).await?;
     let case = case.ok_or_else(unknown)?;
     let today = context.deployment.calendar.date_at(now);
     // A recount has already taken the points of an exclusion.
@@ -107,8 +108,8 @@ pub async fn put(
     let config = &context.deployment.config;
     let known = fair_play::read_members(journal, config, &decision.id).await?;
     let known = known.ok_or_else(unknown)?;
+    let members: Vec<&str> = known.members.iter().map(String::as_str).collect();
     if decision.span.is_some() || excludes(&known.state) {
-        let members: Vec<&str> = known.members.iter().map(String::as_str).collect();
         let exclusion = Exclusion {
             case: &decision.id,
             members: &members,
@@ -117,6 +118,10 @@ pub async fn put(
             is_public: decision.has_public_reason,
         };
         exclude(context.deployment, &exclusion, actor.as_ref(), now).await?;
+    } else if (&known.state, &known.reason) != (&decision.state, &decision.reason) {
+        let (case, reason) = (decision.id.as_str(), decision.reason.as_str());
+        let entry = (decision.audit_action(), case, reason);
+        audit(context.deployment, &members, entry, actor.as_ref(), now).await?;
     }
     let decision = (&decision, actor.as_ref());
     let case = fair_play::decide(journal, config, decision, now).await?;

@@ -84,7 +84,7 @@ async fn search(app: &MiniflareApp) -> Value {
 }
 
 fn searched(opened: u32, updated: u32) -> Value {
-    json!({"complete": true, "opened": opened, "updated": updated})
+    json!({"complete": true, "opened": opened, "updated": updated, "cut": []})
 }
 
 /// Reads the rows of the table.
@@ -431,6 +431,112 @@ async fn moderator_opens_case_of_members() {
             "{body}"
         );
     }
+}
+
+/// A search has given the case with the id of two members a third one.
+#[tokio::test]
+async fn case_by_hand_has_exactly_the_named_members() {
+    let app = start_with_ring(|worker| worker).await;
+    let first = open(&app, &["a", "b"]).await;
+    assert_eq!(search(&app).await, searched(0, 1));
+    let page = app.read(PATH).await;
+    assert_eq!(
+        (&page["cases"][0]["id"], &page["cases"][0]["members"]),
+        (&first["id"], &json!(["a", "b", "c"]))
+    );
+    let second = open(&app, &["a", "b"]).await;
+    assert_ne!(second["id"], first["id"]);
+    assert_eq!(second["members"], json!(["a", "b"]));
+    for (members, known) in [(vec!["a", "b"], &second), (vec!["a", "b", "c"], &first)] {
+        assert_eq!(open(&app, &members).await["id"], known["id"]);
+    }
+}
+
+#[tokio::test]
+async fn unchanged_exclusion_opens_no_case() {
+    let app = start_with_ring(|worker| worker).await;
+    search(&app).await;
+    let case = app.read(PATH).await["cases"][0].clone();
+    decide(&app, &case, excluded(&ago(60), Value::Null)).await;
+    // Activity of before the exclusion.
+    app.miniflare
+        .sql("UPDATE cases SET decided_gifts = 1")
+        .await;
+    assert_eq!(search(&app).await, searched(0, 0));
+    assert_eq!(app.read(PATH).await["cases"].as_array().unwrap().len(), 1);
+}
+
+/// A repeated decision has no second entry.
+#[tokio::test]
+async fn decisions_are_in_audit_log() {
+    let app = start(|worker| worker);
+    let case = open(&app, &["a", "b"]).await;
+    let key = app.with_key("moderation-key");
+    for (state, reason) in [
+        ("dismissed", "A team"),
+        ("dismissed", "A team"),
+        ("open", "Again"),
+    ] {
+        decide(&key, &case, json!({"state": state, "reason": reason})).await;
+    }
+    let log = app.read("/v1/moderation").await;
+    let entries = log["entries"].as_array().unwrap().iter();
+    let mut entries: Vec<Value> = entries
+        .map(|entry| {
+            json!([
+                entry["action"],
+                entry["user"]["id"],
+                entry["reason"],
+                entry["actor"]
+            ])
+        })
+        .collect();
+    entries.sort_by_key(Value::to_string);
+    let actor = json!({"key": "named"});
+    let entry = |action: &str, user: &str, reason: &str| json!([action, user, reason, actor]);
+    assert_eq!(
+        entries,
+        [
+            entry("dismiss", "a", "A team"),
+            entry("dismiss", "b", "A team"),
+            entry("reopen", "a", "Again"),
+            entry("reopen", "b", "Again"),
+        ]
+    );
+}
+
+/// The burst is older than a week, and an account of the member gave later.
+#[tokio::test]
+async fn case_shows_gifts_of_older_burst_and_of_accounts() {
+    let app = start_with_ring(|worker| worker).await;
+    register(&app, &["z"], 14).await;
+    let likes = |user: &'static str, posts: std::ops::Range<u32>, at: String| {
+        let like = move |post| dated(like(user, &format!("z-{post}")), at.clone());
+        posts.map(like).collect::<Vec<Value>>()
+    };
+    let old = ago(20 * 86_400);
+    send(&app, &likes("p", 0..11, old.clone())).await;
+    send(&app, &likes("account", 11..14, ago(3600))).await;
+    app.put("/v1/users/account/account", &json!({"of": "p"}))
+        .await
+        .assert_status(200);
+    app.miniflare.minute().await;
+    search(&app).await;
+    let page = app.read(PATH).await;
+    let case = page["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|case| case["kind"] == "burst");
+    let case = case.unwrap();
+    assert_eq!(case["members"], json!(["p", "z"]));
+    let details = app
+        .read(&format!("{PATH}/{}", case["id"].as_str().unwrap()))
+        .await;
+    let latest = details["latest"].as_array().unwrap();
+    let givers: Vec<&Value> = latest.iter().map(|gift| &gift["giver"]).collect();
+    assert_eq!(givers, ["p"; 14]);
+    assert_eq!(latest[13]["at"], seconds(&old));
 }
 
 async fn check_exclusion(shards: u32) {

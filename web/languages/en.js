@@ -850,6 +850,8 @@ export const admin = {
       detach: 'Detached',
       exclude: 'Excluded',
       include: 'Included',
+      dismiss: 'Case dismissed',
+      reopen: 'Case opened again',
       award: 'Awarded',
       withdraw: 'Withdrawn',
       erase: 'Erased',

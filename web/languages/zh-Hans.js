@@ -782,6 +782,8 @@ export const admin = {
       detach: '解除关联',
       exclude: '互不计分',
       include: '恢复计分',
+      dismiss: '排除嫌疑',
+      reopen: '重新打开',
       award: '授予成就',
       withdraw: '撤回成就',
       erase: '彻底删除',

@@ -274,6 +274,36 @@ async fn change(
     conflict.map_or(Ok((accounts, was_account)), Err)
 }
 
+/// Writes an action of a case to the audit log for each member, with a reason, in one request.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn audit(
+    deployment: &Deployment,
+    members: &[&str],
+    (action, case, reason): (&str, &str, &str),
+    actor: Option<&Actor>,
+    now: Instant,
+) -> Result<(), Error> {
+    deployment.claim().await?;
+    let call = |member: &&str| call(deployment, &[action, member, "", case, reason], actor, now);
+    let calls = members.iter().map(call).collect();
+    deployment.run_scripts(calls).await.map(|_| ())
+}
+
+/// Returns the call of the script with these arguments after the actor: verb and user, then the rest.
+fn call(deployment: &Deployment, args: &[&str], actor: Option<&Actor>, now: Instant) -> Command {
+    let user = args.get(1).copied().unwrap_or_default();
+    let shard = deployment.config.shard_of(user);
+    Command::script(&ACCOUNT, &account_keys(&deployment.keys(shard)))
+        .arg(&deployment.fingerprint(shard))
+        .number(now.0)
+        .arg(deployment.config.bound.journal_flag())
+        .arg(Actor::stored(actor))
+        .args(args.iter().copied())
+}
+
 /// Runs the script with these arguments after the actor: verb and user, then the rest. Returns the accounts of the user, and the
 /// result.
 async fn run(
@@ -283,13 +313,7 @@ async fn run(
     now: Instant,
 ) -> Result<(Accounts, String), Error> {
     let user = args.get(1).copied().unwrap_or_default();
-    let shard = deployment.config.shard_of(user);
-    let call = Command::script(&ACCOUNT, &account_keys(&deployment.keys(shard)))
-        .arg(&deployment.fingerprint(shard))
-        .number(now.0)
-        .arg(deployment.config.bound.journal_flag())
-        .arg(Actor::stored(actor))
-        .args(args.iter().copied());
+    let call = call(deployment, args, actor, now);
     let reply = deployment.run_script(call).await?;
     let accounts = Accounts::new(reply.at(2)?.text()?);
     if accounts.member().is_none() {

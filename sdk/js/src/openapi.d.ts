@@ -2799,10 +2799,10 @@ export interface components {
                 /** Format: date-time */
                 at: string;
                 /**
-                 * @description What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted. An account has joined a member (`join`), or been detached from one (`detach`). By a case, activity between members does not count (`exclude`), or counts again (`include`). A version of the rules was published (`publish-rules`) or taken back (`take-back-rules`).
+                 * @description What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted. An account has joined a member (`join`), or been detached from one (`detach`). By a case, activity between members does not count (`exclude`), or counts again (`include`); a case of the user was dismissed (`dismiss`) or opened again (`reopen`). A version of the rules was published (`publish-rules`) or taken back (`take-back-rules`).
                  * @enum {unknown}
                  */
-                action: "hide" | "unhide" | "freeze" | "unfreeze" | "adjust" | "undo-adjust" | "opt-out" | "opt-in" | "join" | "detach" | "exclude" | "include" | "award" | "withdraw" | "erase" | "delete" | "publish-rules" | "take-back-rules";
+                action: "hide" | "unhide" | "freeze" | "unfreeze" | "adjust" | "undo-adjust" | "opt-out" | "opt-in" | "join" | "detach" | "exclude" | "include" | "dismiss" | "reopen" | "award" | "withdraw" | "erase" | "delete" | "publish-rules" | "take-back-rules";
                 /** @description `null` if the service key has no name, if the user who acted has been erased, and in old entries. */
                 actor: components["schemas"]["Actor"] | null;
                 /** @description `null` if the user has been erased, for a target, and for a version of the rules. */
@@ -2850,7 +2850,7 @@ export interface components {
         Case: {
             id: components["schemas"]["CaseId"];
             /**
-             * @description `manual`: a moderator has named the members. `ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within seconds. `few-givers`: a member receives most from few.
+             * @description `manual`: a moderator has named the members. `ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts to one member within seconds, by another one or by several. `few-givers`: a member receives most from few.
              * @enum {unknown}
              */
             kind: "ring" | "farm" | "new-accounts" | "burst" | "few-givers" | "manual";
@@ -2904,7 +2904,7 @@ export interface components {
         CaseDetails: {
             id: components["schemas"]["CaseId"];
             /**
-             * @description `manual`: a moderator has named the members. `ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within seconds. `few-givers`: a member receives most from few.
+             * @description `manual`: a moderator has named the members. `ring`: members give to each other or in a circle. `farm`: accounts give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts to one member within seconds, by another one or by several. `few-givers`: a member receives most from few.
              * @enum {unknown}
              */
             kind: "ring" | "farm" | "new-accounts" | "burst" | "few-givers" | "manual";
@@ -3029,6 +3029,8 @@ export interface components {
             opened: number;
             /** @description Open cases that were found again. */
             updated: number;
+            /** @description Kinds of pairs of which there were more than a search reads. `circle`: rings without gifts in return. `beside`: members who give to a ring or receive from it. */
+            cut: ("beside" | "burst" | "circle" | "farm" | "few-givers" | "ring")[];
         };
         Cases: {
             cases: components["schemas"]["Case"][];
@@ -7804,7 +7806,8 @@ export interface operations {
                      * @example {
                      *       "complete": true,
                      *       "opened": 1,
-                     *       "updated": 3
+                     *       "updated": 3,
+                     *       "cut": []
                      *     }
                      */
                     "application/json": components["schemas"]["CaseSearch"];

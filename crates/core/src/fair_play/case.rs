@@ -1,6 +1,6 @@
 //! Cases: findings that moderators see until they dismiss them.
 
-use super::{Finding, Kind, PairFacts, overlap};
+use super::{Finding, Kind, PairFacts, Window, overlap};
 use crate::calendar::{Date, Instant};
 use crate::config::FairPlay;
 use crate::error::{Error, FieldErrors};
@@ -29,14 +29,80 @@ const MAX_MEMBERS: usize = 50;
 const MAX_PAIRS: usize = 100;
 
 /// A case that is stored.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownCase {
     /// Its id.
     pub id: String,
-    /// The number of gifts when it was decided; `None` while it is open.
-    pub decided: Option<u64>,
+    /// Its state.
+    pub state: KnownState,
     /// The users in alphabetical order.
     pub members: Vec<String>,
+}
+
+/// The state of a case that is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KnownState {
+    /// A moderator has not decided.
+    Open,
+    /// A moderator has dismissed it.
+    Dismissed(DismissedFacts),
+    /// Activity between its members does not count until the end of a day, in days since 1970-01-01; `None` for ever.
+    Excluded(Option<i32>),
+}
+
+/// The facts by which a case was dismissed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DismissedFacts {
+    /// The days of the window.
+    pub days: u32,
+    /// The number of gifts.
+    pub gifts: u64,
+    /// The first 100 pairs: giver, receiver, gifts and the last day with gifts.
+    pub pairs: Vec<(String, String, u32, i32)>,
+}
+
+impl DismissedFacts {
+    /// Returns the gifts of a finding that the case did not have, in the window of the case.
+    fn count_new(&self, finding: &Finding, windows: &[Window]) -> u64 {
+        let window = windows.iter().find(|window| window.days == self.days);
+        let rest = self.pairs.get(MAX_PAIRS - 1).map_or(0, |pair| pair.2);
+        let mut sum = 0;
+        for PairFacts { pair, .. } in &finding.pairs {
+            let is_pair =
+                |giver: &str, receiver: &str| giver == pair.giver && receiver == pair.receiver;
+            let mut gifts = pair.gifts;
+            if finding.days > self.days
+                && let Some(window) = window
+            {
+                let same = window
+                    .pairs
+                    .iter()
+                    .find(|same| is_pair(&same.giver, &same.receiver));
+                gifts = same.map_or(0, |same| same.gifts);
+            }
+            let known = self.pairs.iter().find(|known| is_pair(&known.0, &known.1));
+            let known = match known {
+                // Another burst.
+                Some(known) if finding.kind == Kind::Burst && pair.dates.0 > known.3 => 0,
+                Some(known) => known.2,
+                None => rest,
+            };
+            sum += u64::from(gifts.saturating_sub(known));
+        }
+        sum
+    }
+}
+
+/// Returns whether an exclusion that ends on a day explains a finding of its members.
+fn is_excluded(case: &KnownCase, finding: &Finding) -> bool {
+    let KnownState::Excluded(end) = case.state else {
+        return false;
+    };
+    let is_member = |user: &String| case.members.binary_search(user).is_ok();
+    let is_after = |facts: &&PairFacts| end.is_some_and(|end| facts.pair.dates.1 > end);
+    let after = finding.pairs.iter().filter(is_after);
+    let after: u64 = after.map(|facts| u64::from(facts.pair.gifts)).sum();
+    finding.members.iter().all(is_member) && after * 2 < finding.gifts()
 }
 
 /// A change of a case: `[id, opens, kind, score, gifts, members, facts]` as JSON.
@@ -137,35 +203,52 @@ impl<'a> Facts<'a> {
 
 /// Returns how findings change the known cases: each case that is new or found again. A finding belongs to the case with
 /// which it shares more than half of the members of one. An open case gets the new facts. A dismissed one stays as it is
-/// until its gifts have grown by `growth` percent; then it opens again.
+/// until gifts that it did not have are `growth` percent of those it had; then it opens again. A finding among the members
+/// of an exclusion changes nothing; one with other members, or most of whose pairs go on after the end, is a case of its own.
 #[must_use]
 pub fn changes<'a>(
     findings: &'a [Finding],
+    windows: &[Window],
     known: &[KnownCase],
     thresholds: &FairPlay,
     decimals: u32,
 ) -> Vec<Change<'a>> {
     let mut changes: Vec<Change<'a>> = Vec::new();
     for finding in findings {
-        let mut id = id_of(&finding.members);
-        let case = known
-            .iter()
-            .find(|case| case.id == id || overlap(&case.members, &finding.members));
-        let mut opens = true;
-        if let Some(case) = case {
-            id.clone_from(&case.id);
-            opens = case.decided.is_some();
-            let gifts = case.decided.unwrap_or(0);
-            let least = gifts.saturating_mul(100 + u64::from(thresholds.growth));
-            if finding.gifts().saturating_mul(100) < least {
-                continue;
-            }
+        if known.iter().any(|case| is_excluded(case, finding)) {
+            continue;
         }
+        let is_same = |case: &&KnownCase| {
+            !matches!(case.state, KnownState::Excluded(_))
+                && overlap(&case.members, &finding.members)
+        };
+        let case = known.iter().find(is_same);
+        let opens = match case.map(|case| &case.state) {
+            Some(KnownState::Dismissed(facts)) => {
+                let new = facts.count_new(finding, windows).saturating_mul(100);
+                if new == 0 || new < facts.gifts.saturating_mul(thresholds.growth.into()) {
+                    continue;
+                }
+                true
+            }
+            Some(KnownState::Open) => false,
+            Some(KnownState::Excluded(_)) | None => true,
+        };
+        let id = case.map_or_else(|| free_id(&finding.members, known), |case| case.id.clone());
         if !changes.iter().any(|change| change.0 == id) {
             changes.push(Change::new(id, opens, finding, decimals));
         }
     }
     changes
+}
+
+/// Returns the id of a new case of these members. One that had it may have got other members, or exclude these.
+fn free_id(members: &[String], known: &[KnownCase]) -> String {
+    let mut id = id_of(members);
+    while known.iter().any(|case| case.id == id) {
+        id = id_of(&[&[id], members].concat());
+    }
+    id
 }
 
 /// A request for a page of cases, the highest score first.
@@ -324,6 +407,15 @@ impl CaseDecision {
             })
         };
         errors.finish(decision())
+    }
+
+    /// Returns the action of the audit log for a decision that excludes nothing.
+    #[must_use]
+    pub fn audit_action(&self) -> &'static str {
+        match self.state == STATES[0] {
+            true => "reopen",
+            false => "dismiss",
+        }
     }
 }
 

@@ -17,7 +17,8 @@ mod tests;
 pub use loss::{DayGifts, Loss, Taken, taken};
 
 pub use case::{
-    CaseDecision, CasesRequest, Change, KnownCase, NewCase, changes, checked_id, excludes,
+    CaseDecision, CasesRequest, Change, DismissedFacts, KnownCase, KnownState, NewCase, changes,
+    checked_id, excludes,
 };
 
 use crate::config::FairPlay;
@@ -39,7 +40,10 @@ const FARM_LIFT: u32 = 2;
 const NEW_DAYS: i32 = 2;
 
 /// The least share of its gifts that a new account of a farm gives to one member, in percent.
-const NEW_SHARE: u32 = 50;
+pub const NEW_SHARE: u32 = 50;
+
+/// The least gifts of an account of a farm.
+pub const FARM_GIFTS: u32 = 2;
 
 /// The least share of a member's received gifts that a farm gave, in percent: many followers of a popular author give
 /// only to this author.
@@ -65,6 +69,8 @@ pub struct Pair {
     pub dates: (i32, i32),
     /// The most gifts within `burst_seconds`.
     pub burst: u32,
+    /// The gifts in the largest burst of the receiver, in which several givers may be.
+    pub joint: u32,
 }
 
 /// The activity of a member in a window.
@@ -104,7 +110,7 @@ pub enum Kind {
     Farm,
     /// A farm of accounts that are new, and whose first activities are close together.
     NewAccounts,
-    /// Gifts from one member to another one within seconds.
+    /// Gifts to one member within seconds, from another one or from several.
     Burst,
     /// A member who receives most from few.
     FewGivers,
@@ -175,7 +181,7 @@ impl Finding {
     }
 }
 
-/// Returns the findings in windows in the order of their kinds, of each kind the highest score first. A finding that shares
+/// Returns the findings in windows: rings first and few givers last, the others by their members, then the highest score first. A finding that shares
 /// more than half of the members of one with an earlier finding is left out.
 #[must_use]
 pub fn detect(windows: &[Window], thresholds: &FairPlay) -> Vec<Finding> {
@@ -190,7 +196,14 @@ pub fn detect(windows: &[Window], thresholds: &FairPlay) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     // A sort would be most of the code of this module in the Worker.
     let first = |(_, a): &(usize, &Finding), (_, b): &(usize, &Finding)| {
-        a.kind.cmp(&b.kind).then(b.score.total_cmp(&a.score))
+        let size = |finding: &Finding| match finding.kind {
+            Kind::Farm | Kind::NewAccounts | Kind::Burst => finding.members.len(),
+            Kind::Ring | Kind::FewGivers | Kind::Manual => 0,
+        };
+        let group = |kind: Kind| (kind != Kind::Ring, kind == Kind::FewGivers);
+        let groups = group(a.kind).cmp(&group(b.kind));
+        let sizes = size(b).cmp(&size(a)).then(a.kind.cmp(&b.kind));
+        groups.then(sizes).then(b.score.total_cmp(&a.score))
     };
     while let Some((index, _)) = all.iter().enumerate().min_by(first) {
         let finding = all.swap_remove(index);
@@ -307,7 +320,8 @@ struct Search<'a> {
     window: &'a Window,
     thresholds: &'a FairPlay,
     edges: Vec<Edge<'a>>,
-    bursts: Vec<Edge<'a>>,
+    /// The pairs with fewer gifts too.
+    all: Vec<Edge<'a>>,
 }
 
 impl<'a> Search<'a> {
@@ -316,7 +330,7 @@ impl<'a> Search<'a> {
             window,
             thresholds,
             edges: Vec::new(),
-            bursts: Vec::new(),
+            all: Vec::new(),
         };
         for pair in &window.pairs {
             let Some(edge) = search.edge(pair) else {
@@ -325,9 +339,7 @@ impl<'a> Search<'a> {
             if pair.gifts >= thresholds.min_gifts && search.has_lift(edge, 1) {
                 search.edges.push(edge);
             }
-            if pair.burst >= thresholds.burst_gifts {
-                search.bursts.push(edge);
-            }
+            search.all.push(edge);
         }
         search
     }
@@ -349,6 +361,11 @@ impl<'a> Search<'a> {
     fn given(&self, index: usize) -> u32 {
         let member = self.window.members.get(index);
         member.map_or(0, |member| member.given)
+    }
+
+    fn activities(&self, index: usize) -> u32 {
+        let member = self.window.members.get(index);
+        member.map_or(0, |member| member.activities)
     }
 
     fn received(&self, index: usize) -> u32 {
@@ -461,26 +478,36 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the pairs with a receiver.
-    fn edges_to(&self, receiver: usize) -> Vec<Edge<'a>> {
-        let mut edges = self.edges.clone();
+    fn edges_to(edges: &[Edge<'a>], receiver: usize) -> Vec<Edge<'a>> {
+        let mut edges = edges.to_vec();
         edges.retain(|edge| edge.receiver == receiver);
         edges
     }
 
-    /// Finds accounts that give almost only to one member.
+    /// Returns whether an account may be one of a farm. For fewer gifts than `min_gifts`, they are a share of all that the
+    /// account does: a member who has just come gives little too.
+    fn is_of_farm(&self, edge: Edge<'_>, percent: u32) -> bool {
+        let gifts = edge.pair.gifts;
+        let whole = match gifts < self.thresholds.min_gifts {
+            true => self.activities(edge.giver),
+            false => self.given(edge.giver),
+        };
+        gifts >= FARM_GIFTS && has_share(gifts, whole, percent) && self.has_lift(edge, FARM_LIFT)
+    }
+
+    /// Finds accounts that give almost only to one member. All together give as much as the least accounts with `min_gifts`.
     fn find_farms(&self, findings: &mut Vec<Finding>) {
         for receiver in 0..self.window.members.len() {
-            let edges = self.edges_to(receiver);
+            let edges = Self::edges_to(&self.all, receiver);
             for (kind, percent, mut edges) in [
                 (Kind::NewAccounts, NEW_SHARE, self.new_accounts(&edges)),
                 (Kind::Farm, self.thresholds.farm_share, edges),
             ] {
-                edges.retain(|edge| {
-                    has_share(edge.pair.gifts, self.given(edge.giver), percent)
-                        && self.has_lift(*edge, FARM_LIFT)
-                });
+                edges.retain(|edge| self.is_of_farm(*edge, percent));
                 let (gifts, received) = (gifts(&edges), self.received(receiver));
-                if edges.len() >= self.thresholds.farm_accounts as usize
+                let accounts = self.thresholds.farm_accounts;
+                if edges.len() >= accounts as usize
+                    && gifts >= accounts * self.thresholds.min_gifts
                     && has_share(gifts, received, FARM_RECEIVED_SHARE)
                 {
                     findings.push(self.finding(kind, &edges, share(gifts, received)));
@@ -501,17 +528,35 @@ impl<'a> Search<'a> {
         together.max_by_key(Vec::len).unwrap_or_default()
     }
 
+    /// Finds bursts of one giver, and those of several together.
     fn find_bursts(&self, findings: &mut Vec<Finding>) {
-        for edge in &self.bursts {
-            let share = share(edge.pair.burst, edge.pair.gifts);
-            findings.push(self.finding(Kind::Burst, &[*edge], share));
+        let least = self.thresholds.burst_gifts;
+        let mut add = |edges: &[Edge<'_>], burst| {
+            findings.push(self.finding(Kind::Burst, edges, share(burst, gifts(edges))));
+        };
+        for receiver in 0..self.window.members.len() {
+            let (mut most, mut together) = (0, Vec::new());
+            for edge in Self::edges_to(&self.all, receiver) {
+                if edge.pair.joint > 0 {
+                    most = most.max(edge.pair.joint);
+                    together.push(edge);
+                } else if edge.pair.burst >= least {
+                    add(&[edge], edge.pair.burst);
+                }
+            }
+            // Who gives little beside one who gives much has come at that time by chance.
+            together.retain(|edge| edge.pair.joint * 4 >= most);
+            let joint = together.iter().map(|edge| edge.pair.joint).sum();
+            if joint >= least {
+                add(&together, joint);
+            }
         }
     }
 
     fn find_few_givers(&self, findings: &mut Vec<Finding>) {
         let thresholds = self.thresholds;
         for receiver in 0..self.window.members.len() {
-            let mut edges = self.edges_to(receiver);
+            let mut edges = Self::edges_to(&self.edges, receiver);
             edges.truncate(thresholds.few_givers as usize);
             let (gifts, received) = (gifts(&edges), self.received(receiver));
             if received >= thresholds.min_gifts * FEW_FACTOR

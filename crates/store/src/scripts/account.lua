@@ -4,12 +4,13 @@
 -- KEYS    1 users (hash)   2 changes (stream)   3 audit log (stream)   4 subjects and reasons (hash)
 -- ARGV    1 string: schema fingerprint of the caller   2 integer: now, Unix ms   3 '1' to write to the journal
 --         4 string: actor, or ''   5 verb   6 string: user   7 string: the other one
---         8 integer: number of the account for 'join', or for 'add' in a rebuild; case of 'exclude'; else ''
---         9 string: reason of 'exclude'   10 '1' if the user may read it   11 '1' if a member joins or detaches
+--         8 integer: number of the account for 'join', or for 'add' in a rebuild; case of 'exclude', 'dismiss' and
+--         'reopen'; else ''
+--         9 string: reason of these   10 '1' if the user may read it   11 '1' if a member joins or detaches
 --         verbs on the shard of a member: 'add' and 'remove', the other one is the account
 --         on the shard of an account: 'join' and 'detach', the other one is the member; '' to detach it from any, in a
 --         rebuild
---         'check' changes nothing
+--         'check' changes nothing; 'dismiss' and 'reopen' only write to the audit log
 --         'exclude' replaces the exclusions of a case, the other one: 'id/from/until' for each, or '' for none; or
 --         '=' and the exclusions of the case as they are stored
 -- Returns { schema fingerprint, {}, accounts, result }
@@ -69,7 +70,7 @@ local function change()
   -- A join or its end would let what the moderator has stopped count again.
   if ARGV[11] == '1' and string.find(letters, '[hf]') then
     return nil, 'moderated'
-  elseif verb == 'check' then
+  elseif verb == 'check' or verb == 'dismiss' or verb == 'reopen' then
     return before
   elseif verb == 'detach' then
     return (member == other or member and other == '') and '' or before
@@ -125,5 +126,9 @@ if after and after ~= before then
     local text = letters .. ',' .. subject .. (after ~= '' and ',' .. after or '')
     redis.call('HSET', KEYS[1], FINGERPRINT, ARGV[1], FLAGS .. user, text)
   end)
+end
+if verb == 'dismiss' or verb == 'reopen' then
+  redis.call('HSET', KEYS[1], FINGERPRINT, ARGV[1])
+  write_audit(audit, user, { verb, 'case', given })
 end
 return { ARGV[1], {}, after or before, refusal or result }

@@ -1055,6 +1055,8 @@ class AuditEntry(TypedDict):
         "detach",
         "exclude",
         "include",
+        "dismiss",
+        "reopen",
         "award",
         "withdraw",
         "erase",
@@ -1064,8 +1066,8 @@ class AuditEntry(TypedDict):
     ]
     """What was done. Users themselves `opt-out` and `opt-in`; targets are hidden, shown (`unhide`) and deleted. An
     account has joined a member (`join`), or been detached from one (`detach`). By a case, activity between members does
-    not count (`exclude`), or counts again (`include`). A version of the rules was published (`publish-rules`) or taken
-    back (`take-back-rules`)."""
+    not count (`exclude`), or counts again (`include`); a case of the user was dismissed (`dismiss`) or opened again
+    (`reopen`). A version of the rules was published (`publish-rules`) or taken back (`take-back-rules`)."""
     actor: Actor | None
     """`null` if the service key has no name, if the user who acted has been erased, and in old entries."""
     user: User | None
@@ -1117,8 +1119,8 @@ class Case(TypedDict):
     id: CaseId
     kind: Literal["ring", "farm", "new-accounts", "burst", "few-givers", "manual"]
     """`manual`: a moderator has named the members. `ring`: members give to each other or in a circle. `farm`: accounts
-    give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within
-    seconds. `few-givers`: a member receives most from few."""
+    give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts to one
+    member within seconds, by another one or by several. `few-givers`: a member receives most from few."""
     state: CaseState
     score: float
     """The gifts above the expected ones, times `share`."""
@@ -1205,8 +1207,8 @@ class CaseDetails(TypedDict):
     id: CaseId
     kind: Literal["ring", "farm", "new-accounts", "burst", "few-givers", "manual"]
     """`manual`: a moderator has named the members. `ring`: members give to each other or in a circle. `farm`: accounts
-    give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts within
-    seconds. `few-givers`: a member receives most from few."""
+    give almost only to one member. `new-accounts`: a farm whose accounts began within three days. `burst`: gifts to one
+    member within seconds, by another one or by several. `few-givers`: a member receives most from few."""
     state: CaseState
     score: float
     """The gifts above the expected ones, times `share`."""
@@ -1261,6 +1263,9 @@ class CaseSearch(TypedDict):
     """Cases that are new, or open again."""
     updated: int
     """Open cases that were found again."""
+    cut: list[Literal["beside", "burst", "circle", "farm", "few-givers", "ring"]]
+    """Kinds of pairs of which there were more than a search reads. `circle`: rings without gifts in return. `beside`:
+    members who give to a ring or receive from it."""
 
 
 @final
