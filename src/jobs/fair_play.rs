@@ -27,8 +27,7 @@ pub async fn run(run: &CronRun, journal: &Database) -> Result<(), Error> {
     if !more && run.budget.allows(SEARCH_COST) {
         let searched = search(journal, config, &thresholds, now).await?;
         if !searched.cut.is_empty() {
-            let kinds: Vec<String> = searched.cut.into_iter().collect();
-            let kinds = kinds.join(", ");
+            let kinds = searched.cut;
             log::scheduled(&format!("the search for cases left out pairs: {kinds}"));
         }
     }

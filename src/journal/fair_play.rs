@@ -23,7 +23,6 @@ use activity_rank_core::fair_play::{
     KnownState, Member, NEW_SHARE, NewCase, Pair, WINDOWS, Window, changes, detect, find_by_hand,
 };
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 /// The cost of [`is_searched`].
 pub const READ_COST: Cost = Cost::new(1, 1);
@@ -422,13 +421,6 @@ fn pairs(candidate: &str, burst: &str) -> String {
     )
 }
 
-/// Returns the kinds of pairs of which a window has more than a search reads.
-fn cuts(candidates: &[Candidate]) -> Vec<String> {
-    let cut = candidates.first().map_or("", |candidate| &candidate.cut);
-    let kinds = cut.split(',').filter(|kind| !kind.is_empty());
-    kinds.map(str::to_owned).collect()
-}
-
 /// Returns a window of candidates. A member whose first activity is not after the day `first` is not new.
 fn window(days: u32, first: i64, candidates: Vec<Candidate>) -> Window {
     let mut window = Window {
@@ -460,7 +452,7 @@ impl FromRow for KnownCase {
             "dismissed" => KnownState::Dismissed(DismissedFacts {
                 days: columns.integer(4)?,
                 gifts: columns.integer(3).unwrap_or_default(),
-                pairs: serde_json::from_str(&columns.text(5)?).ok()?,
+                pairs: columns.text(5)?.lines().filter_map(known_pair).collect(),
             }),
             _ => KnownState::Open,
         };
@@ -472,10 +464,23 @@ impl FromRow for KnownCase {
     }
 }
 
+/// Parses a pair of a dismissed case: giver, receiver, gifts and last day.
+fn known_pair(line: &str) -> Option<(String, String, u32, i32)> {
+    let mut words = line.split(' ');
+    let mut next = || words.next();
+    let (giver, receiver) = (next()?.to_owned(), next()?.to_owned());
+    Some((
+        giver,
+        receiver,
+        next()?.parse().ok()?,
+        next()?.parse().ok()?,
+    ))
+}
+
 /// Reads the cases, of dismissed ones the facts by which they were dismissed, and of exclusions the day of their end.
 const KNOWN: &str = "SELECT id, state, members, decided_gifts, facts ->> 'days', iif(state = 'dismissed', \
-    (SELECT json_group_array(json_array(value ->> 'giver', value ->> 'receiver', value ->> 'gifts', \
-    CAST(julianday(value ->> 'last') - 2440587.5 AS INTEGER)) ORDER BY key) FROM json_each(facts, '$.pairs')), NULL), \
+    (SELECT IFNULL(group_concat(value ->> 'giver' || ' ' || (value ->> 'receiver') || ' ' || (value ->> 'gifts') || ' ' || \
+    CAST(julianday(value ->> 'last') - 2440587.5 AS INTEGER), char(10)), '') FROM json_each(facts, '$.pairs')), NULL), \
     until / 86400000 FROM cases WHERE site = ?1";
 
 /// The result of a search.
@@ -485,8 +490,8 @@ pub struct Searched {
     pub opened: usize,
     /// The number of open cases that it found again.
     pub updated: usize,
-    /// The kinds of pairs that it has not read all.
-    pub cut: BTreeSet<String>,
+    /// The kinds of pairs that it has not read all, with commas between them.
+    pub cut: String,
 }
 
 /// Searches the gifts for cases, stores them, and deletes what is too old.
@@ -517,10 +522,13 @@ pub async fn search(
     let results = journal.run(&statements).await?;
     let mut results = results.iter();
     let mut next = || results.next();
-    let (mut all, mut cut) = (Vec::new(), BTreeSet::new());
+    let (mut all, mut cut) = (Vec::new(), String::new());
     for (days, first) in windows {
-        let candidates = next().map_or(Ok(Vec::new()), Rows::decode)?;
-        cut.extend(cuts(&candidates));
+        let candidates: Vec<Candidate> = next().map_or(Ok(Vec::new()), Rows::decode)?;
+        // The longer window has the pairs of the shorter one.
+        if let Some(candidate) = candidates.first().filter(|one| !one.cut.is_empty()) {
+            cut.clone_from(&candidate.cut);
+        }
         all.push(window(days, first, candidates));
     }
     let numbers = next().map_or(Ok(Vec::new()), Rows::texts)?;

@@ -52,9 +52,12 @@ pub async fn search(context: RequestContext<'_>, caller: Caller) -> Result<Respo
     let searched = fair_play::search_now(journal, config, thresholds, now).await?;
     let is_complete = searched.is_some();
     let searched = searched.unwrap_or_default();
-    let cut = serde_json::to_string(&searched.cut).unwrap_or_default();
+    let cut = match searched.cut.as_str() {
+        "" => String::new(),
+        kinds => format!("\"{}\"", kinds.replace(',', "\",\"")),
+    };
     Ok(Response::json_text(format!(
-        "{{\"complete\":{is_complete},\"opened\":{},\"updated\":{},\"cut\":{cut}}}",
+        "{{\"complete\":{is_complete},\"opened\":{},\"updated\":{},\"cut\":[{cut}]}}",
         searched.opened, searched.updated
     )))
 }

@@ -164,7 +164,9 @@ impl Community {
         let (mut all, mut cut) = (Vec::new(), BTreeSet::new());
         for ((days, first), rows) in windows.into_iter().zip(results.as_array().unwrap()) {
             let candidates: Vec<Candidate> = database.rows(rows).decode().unwrap();
-            cut.extend(cuts(&candidates));
+            let kinds = candidates.first().map_or("", |candidate| &candidate.cut);
+            let kinds = kinds.split(',').filter(|kind| !kind.is_empty());
+            cut.extend(kinds.map(str::to_owned));
             all.push(window(days, first, candidates));
         }
         let mut findings = detect(&all, &thresholds);
