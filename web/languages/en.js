@@ -707,7 +707,7 @@ export const admin = {
       unknown: 'What cannot be known',
       no_rule: (activities) => `Left out: ${activities} activities of actions that no longer have a rule.`,
       member_cap: (action) =>
-        `${action}: the journal does not say whether a member sent an activity. Changes of the cap for members apply only to activity that a cap refused then.`,
+        `${action}: the journal does not say whether a member sent an activity. By both rules, the cap for members decides only activity that a cap refused then.`,
       unknown_limit: (action) =>
         `${action}: the journal lacks activity that a limit refused then (JOURNAL_REFUSED is off), so it does not count here either.`,
       daily_cap: (action, days, bound) =>

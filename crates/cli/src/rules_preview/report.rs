@@ -100,7 +100,7 @@ fn unknown_text(unknown: &Unknown) -> String {
             format!("Left out: {activities} of actions that no longer have a rule.")
         }
         Unknown::MemberCap { action } => format!(
-            "{action}: the journal does not say whether a member sent an activity. Changes of member_cap apply only to \
+            "{action}: the journal does not say whether a member sent an activity. By both rules, member_cap decides only \
              activity that a cap refused then."
         ),
         Unknown::Limit { action } => format!(

@@ -1,5 +1,7 @@
 use super::*;
-use crate::config::{Once, Rule};
+use crate::calendar::Utc;
+use crate::config::{Config, Once, Rule, Vars};
+use serde_json::{Value, json};
 
 const RULE: Rule = Rule {
     points: 2,
@@ -122,4 +124,24 @@ fn definitions_keep_versions_beside_events() {
         later.changed("#1", None, Instant(0)).text(),
         "100000001\ntwo 5 6 7 8 - -"
     );
+}
+
+/// `like` gives others points by the default rules, `wave` does not.
+#[test]
+fn pair_cap_needs_received_points() {
+    let vars = json!({
+        "UPSTASH_REDIS_REST_URL": "https://store",
+        "UPSTASH_REDIS_REST_TOKEN": "token",
+        "CONTENT_PERIODS": "all",
+        "RULES": {"wave": {"points": 1}},
+    });
+    let config = Config::parse(&Vars::new(vars.as_object().unwrap().clone()), Utc::named).unwrap();
+    let is_valid = |rules: Value| {
+        let body = json!({"rules": rules, "reason": "A test"});
+        Publication::parse(&body, &config, Instant(0)).is_ok()
+    };
+    let wave = json!({"wave": {"pair_cap": 4}});
+    let like = json!({"like": {"pair_cap": 4, "received": 0}});
+    let both = json!({"wave": {"pair_cap": 4, "received": 1}, "like": {"pair_cap": 4}});
+    assert_eq!([wave, like, both].map(is_valid), [false, false, true]);
 }
