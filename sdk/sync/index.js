@@ -1,21 +1,25 @@
 // The scheduled Worker that keeps the boards in step with their source. Each night it reads the source, compares it with the
 // boards and mends the differences, in as many runs of its schedule as the budget needs: what a run has read of the source
-// is kept for the next one.
+// is stored for the next one.
 
 /** @import { Env, Mapping, Outcome, Run } from './types.js' */
 /** @import { Request } from './platform.js' */
 
 import { sync as run } from 'wasm'
+import { keyOf, Pages } from './pages.js'
 import { withHost } from './platform.js'
 import { settingsOf, sourceOf } from './settings.js'
 
 const DAY = 86_400_000 // ms
 /** The key of the state in KV. */
 const STATE = 'run'
-/** The seconds for which pages of the source are kept: a run that takes longer reads them again. */
-const KEPT = 86_400
-/** Requests to the source of a run of the schedule: the paid plan of Workers allows 10,000 with those to KV and to the deployment. */
-const REQUESTS = 4000
+/** The operations of KV that a run needs for its state: it reads and writes it. */
+const STATE_OPERATIONS = 2
+/**
+ * Requests to the source of a run of the schedule. The paid plan of Workers allows 10,000 by default, with those to the
+ * deployment and the 1,000 operations of KV; the free plan allows 50.
+ */
+const REQUESTS = 2000
 /** Milliseconds after which a run sends no more requests: the platform ends it after 15 minutes. */
 const TIME = 12 * 60_000
 /** Characters of a detail. */
@@ -72,10 +76,13 @@ function nextRun(outcome, started, attempts, now) {
  */
 async function runOnce(env, mapping, started) {
   let shown = ''
+  const pages = new Pages(env.PAGES, started, STATE_OPERATIONS)
   try {
     const settings = settingsOf(env, mapping, started)
-    const host = { ...budgeted(env, settings, started), show: (/** @type {string} */ message) => void (shown = message) }
+    const host = { ...budgeted(env, settings, pages), show: (/** @type {string} */ message) => void (shown = message) }
     const outcome = JSON.parse(await withHost(host, (number) => run(number, JSON.stringify(settings))))
+    // The last run needs its answers no more.
+    if (outcome.state !== 'done') await pages.store()
     return outcome.state === 'paused' ? { state: 'paused', detail: shown.slice(0, DETAIL) || undefined } : outcome
   } catch (error) {
     return { state: 'failed', detail: String(error instanceof Error ? error.message : error).slice(0, DETAIL) }
@@ -83,12 +90,12 @@ async function runOnce(env, mapping, started) {
 }
 
 /**
- * Returns how requests are sent: to the source, whose answers are kept, and to the deployment, by its binding.
+ * Returns how requests are sent: to the source, whose answers are stored, and to the deployment, by its binding.
  * @param {Env} env
  * @param {{ rank: { url: string } }} settings
- * @param {number} started
+ * @param {Pages} pages
  */
-function budgeted(env, { rank }, started) {
+function budgeted(env, { rank }, pages) {
   const until = Date.now() + TIME
   let left = Number(env.REQUESTS ?? REQUESTS)
   return {
@@ -96,14 +103,14 @@ function budgeted(env, { rank }, started) {
     async send(request) {
       // A comparison and what it mends are never left half done.
       if (new URL(request.url).origin === new URL(rank.url).origin) return answerOf(request, env.RANK)
-      const key = await keyOf(request, started)
-      const kept = await env.PAGES.get(key, 'json')
-      if (kept) return kept
-      if (left <= 0 || Date.now() >= until) return undefined
+      const key = await keyOf(request)
+      const stored = await pages.take(key)
+      if (stored) return stored
+      if (left <= 0 || !pages.hasRoom || Date.now() >= until) return undefined
       left -= 1
       const answer = await answerOf(request)
-      const isKept = answer.status >= 200 && answer.status < 300 && !isRefusal(request, answer)
-      if (isKept) await env.PAGES.put(key, JSON.stringify(answer), { expirationTtl: KEPT })
+      const isStored = answer.status >= 200 && answer.status < 300 && !isRefusal(request, answer)
+      if (isStored) await pages.add(key, answer)
       return answer
     },
 
@@ -136,17 +143,6 @@ async function answerOf({ method, url, headers, body }, binding) {
   const init = { method, headers: named, body: body ?? undefined, redirect: /** @type {const} */ ('manual') }
   const response = await (binding ? binding.fetch(url, init) : fetch(url, init))
   return { status: response.status, headers: [...response.headers], body: await response.text() }
-}
-
-/**
- * Returns the key of an answer. It names no secret: the headers of a request are not part of it.
- * @param {Request} request
- * @param {number} started
- */
-async function keyOf({ method, url, body }, started) {
-  const text = new TextEncoder().encode(JSON.stringify([method, url, body]))
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', text))
-  return `${started}/${[...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
 
 /**
