@@ -20,10 +20,10 @@ async function startSite(t) {
   const site = {
     posts: [1, 2, 3].map((id) => ({ id, author: 7, date_gmt: at(id), title: { rendered: `Post ${id}` } })),
     comments: [4, 5].map((id) => ({ id, post: 1, author: 8, date_gmt: at(id) })),
+    users: [7, 8].map((id) => ({ id, name: `User ${id}` })),
     requests: 0,
     fault: false,
   }
-  const users = [7, 8].map((id) => ({ id, name: `User ${id}` }))
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://site')
     const credentials = Buffer.from(`admin:${APPLICATION_PASSWORD}`).toString('base64')
@@ -31,7 +31,7 @@ async function startSite(t) {
     assert.equal(request.headers['user-agent'], 'activity-rank-sync')
     site.requests += 1
     if (site.fault) return response.writeHead(500).end()
-    const lists = { users, posts: site.posts, comments: site.comments, pages: [] }
+    const lists = { users: site.users, posts: site.posts, comments: site.comments, pages: [] }
     const items = lists[pathname.split('/').at(-1)]
     response.writeHead(200, { 'x-wp-total': items.length, 'x-wp-totalpages': 1 }).end(JSON.stringify(items))
   })
@@ -92,6 +92,16 @@ it('run of a night mends differences once', async (t) => {
   site.posts[2].author = 8
   assert.deepEqual(await run(NIGHT + DAY), { ...DONE, mended: 4 })
   assert.deepEqual(await scores(), [20, 13])
+})
+
+it('run without differences sends a new name', async (t) => {
+  const { site, run, rank } = await start(t)
+  const name = async () => (await (await fetch(`${rank.url}/v1/users/7`)).json()).name
+  await run(NIGHT)
+  assert.equal(await name(), 'User 7')
+  site.users[0].name = 'anon7'
+  assert.deepEqual(await run(NIGHT + DAY), { ...DONE, mended: 0 })
+  assert.equal(await name(), 'anon7')
 })
 
 it('run goes on where the budget has ended', async (t) => {

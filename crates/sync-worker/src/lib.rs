@@ -102,7 +102,8 @@ async fn compare<A: Adapter>(run: u32, settings: &Settings, adapter: A) -> Resul
     let mut board = session.read_board().await?;
     let mut comparison = session.compare(&board)?;
     let mut mended = 0;
-    if settings.heal && !comparison.differences.is_empty() {
+    // Without differences, names and titles may differ.
+    if settings.heal {
         session.check_loss(&comparison, &board)?;
         let healed = session.heal(&comparison, &mut board).await?;
         (comparison, mended) = (healed.comparison, healed.mended);
