@@ -203,11 +203,26 @@ function take_back(string $action, string $target, bool $is_gone = true): bool
     return true;
 }
 
-/** Gives the points of a post to the author it has now. A post that is not counted stays so. */
-function reassign(\WP_Post $post): void
+/** Gives the points of a post to another author. A post that is not counted stays so. */
+function reassign(int $post, int $author): void
 {
-    if (take_back('publish', "post-$post->ID", false)) {
-        count_once((int) $post->post_author, 'publish', "post-$post->ID");
+    if (take_back('publish', "post-$post", false)) {
+        count_once($author, 'publish', "post-$post");
+    }
+}
+
+/** Gives the points of an author's posts to another one, without those that have them. */
+function reassign_all(int $author, int $heir): void
+{
+    global $wpdb;
+    install();
+    $posts = $wpdb->prepare(
+        "SELECT ID FROM $wpdb->posts JOIN " . counted() . " ON target = CONCAT('post-', ID) WHERE post_author = %d AND user <> %s",
+        $author,
+        user_name($heir)
+    );
+    foreach ($wpdb->get_col($posts) as $post) {
+        reassign((int) $post, $heir);
     }
 }
 
@@ -273,7 +288,7 @@ add_action('before_delete_post', function ($id) {
 // Also when a post gets a password, or loses it.
 add_action('post_updated', function ($id, $after, $before) {
     if ($after->post_author !== $before->post_author) {
-        reassign($after);
+        reassign((int) $id, (int) $after->post_author);
     }
     if (is_public($after) !== is_public($before)) {
         update_target((int) $id);
@@ -282,20 +297,17 @@ add_action('post_updated', function ($id, $after, $before) {
 
 // WordPress gives the posts of a deleted user to another one without an update of each.
 add_action('deleted_user', function ($id, $heir) {
-    global $wpdb;
-    if (!$heir) {
-        return;
-    }
-    install();
-    $posts = $wpdb->prepare(
-        "SELECT ID FROM $wpdb->posts JOIN " . counted() . " ON target = CONCAT('post-', ID) WHERE post_author = %d AND user <> %s",
-        $heir,
-        user_name((int) $heir)
-    );
-    foreach ($wpdb->get_col($posts) as $post) {
-        reassign(get_post((int) $post));
+    if ($heir) {
+        reassign_all((int) $heir, (int) $heir);
     }
 }, 10, 2);
+
+// So does a site of a network that removes a user, after this action.
+add_action('remove_user_from_blog', function ($id, $site, $heir) {
+    if ($heir) {
+        reassign_all((int) $id, (int) $heir);
+    }
+}, 10, 3);
 
 /** Erases a user from the deployment, after what waits in the outbox. */
 function erase($user_id): void

@@ -448,6 +448,12 @@ it('sites of a network have targets of their own', async (t) => {
   ]) {
     assert.equal((await app.request('GET', `/v1/targets/${target}`)).title, title)
   }
+  // The posts of a user who is removed from a site go to another one, on this site alone.
+  const heir = await network.php("return wp_create_user('network-heir', 'x', 'heir@example.com');")
+  const inherited = await app.score(`${heir}`)
+  await network.php(`return remove_user_from_blog(${author}, 2, ${heir});`)
+  for (const path of ['/', '/second/']) await network.php('ActivityRank\\send();', path)
+  assert.deepEqual([(await app.score(`${author}`)) - before, (await app.score(`${heir}`)) - inherited], [10, 10])
   // Each site has settings of its own, if wp-config.php has none.
   await network.php("update_option('activity_rank_url', 'https://second.example.com'); return null;", '/second/')
   const settings = (path) => network.php("return get_option('activity_rank_url', '');", path)
