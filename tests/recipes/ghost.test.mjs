@@ -1,9 +1,18 @@
 // The receiver of webhooks from Ghost.
 
 import assert from 'node:assert/strict'
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 
+import { experimental_readRawConfig } from 'wrangler'
+
 import { HANG } from '../server-sdk/support.mjs'
+import { blocksOf } from './commands.mjs'
 import {
   deliver,
   KEY,
@@ -98,6 +107,49 @@ it('deleted member is erased', async () => {
   assert.equal(counted.status, 200)
   const { status, body: response } = await deliver(app, 'member.deleted', body('member.deleted'))
   assert.deepEqual([status, response, await app.rank.score(like.user)], [200, { results: [] }, 0])
+})
+
+/** Returns the variables of the document, with the keys of Ghost at another address. */
+function documentVars(t, keys) {
+  const folder = mkdtempSync(join(tmpdir(), 'ghost-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'wrangler.toml')
+  writeFileSync(file, blocksOf('recipes/ghost/README.md', 'toml')[0])
+  const { vars } = experimental_readRawConfig({ config: file }).rawConfig
+  assert.equal(vars.JWKS_URL, 'https://blog.example.com/members/.well-known/jwks.json')
+  return { ...vars, JWKS_URL: keys, JWT_SECRET: undefined }
+}
+
+it('token of a member has the id of webhooks', async (t) => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'members', use: 'sig' }
+  const server = createServer((_, response) => response.end(JSON.stringify({ keys: [jwk] })))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  const app = await startReceiver('ghost', { vars: documentVars(t, `http://127.0.0.1:${port}/`) })
+  t.after(() => app.stop())
+  // The claims of Ghost's tokens.
+  const token = (claims) => {
+    const [now, site] = [Math.floor(Date.now() / 1000), 'https://blog.example.com/members/api']
+    const all = { sub: 'grace@example.com', kid: 'members', ...claims, iat: now, exp: now + 300, aud: site, iss: site }
+    const parts = [{ alg: 'RS512', typ: 'JWT', kid: 'members' }, all]
+    const signed = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+    return `${signed}.${sign('sha512', Buffer.from(signed), privateKey).toString('base64url')}`
+  }
+  const uuid = '0b8f1f3e-2d4c-4e1a-9b7d-5f6e7a8b9c0d'
+  const like = { user: `ghost:member:${uuid}`, action: 'like', target: 'ghost:post:p1' }
+  const send = async (bearer) => {
+    const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
+    const response = await fetch(`${app.rank.url}/v1/activity`, { method: 'POST', headers, body: JSON.stringify(like) })
+    return response.status
+  }
+  assert.equal(await send(token({ scope: 'members:identity' })), 403)
+  const entitlements = { scope: 'members:entitlements:read', member_uuid: uuid, paid: false, active_tier_ids: [] }
+  assert.equal(await send(token(entitlements)), 200)
+  assert.equal(await app.rank.score(like.user), 2)
+  const { status } = await deliver(app, 'member.deleted', body('member.deleted'))
+  assert.deepEqual([status, await app.rank.score(like.user)], [200, 0])
 })
 
 it('deployment that does not respond answers 503', async () => {
