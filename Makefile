@@ -241,4 +241,5 @@ pictures: build test-tools ## take the pictures of docs/img and those that tests
 	node scripts/pictures.mjs
 	PICTURES=take node --test tests/web/pictures.test.mjs tests/web/page_pictures.test.mjs \
 		tests/web/foreign_pictures.test.mjs
+	PICTURES=take scripts/test-ecosystem tests/ecosystem/like_pages.test.mjs
 	node scripts/motion.mjs

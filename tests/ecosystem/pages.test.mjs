@@ -2,17 +2,17 @@
 // Chromium.
 
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 
 import { blocksOf, replace, run } from '../recipes/commands.mjs'
 import { ROOT } from '../recipes/support.mjs'
 import { eventually, names, startApp } from '../web/support.mjs'
+import { serveFolder } from './sites.mjs'
 
 const DEPLOYMENT = 'https://activity-rank.example.com'
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 const SITES = [
   { recipe: 'hugo', output: 'public', configuration: 'hugo.toml' },
   { recipe: 'astro', output: 'dist' },
@@ -28,21 +28,6 @@ before(async () => {
   ])
 })
 after(() => app?.stop())
-
-/** Serves a folder on the origin of pages. */
-function serveFolder(folder) {
-  for (const file of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!file.isFile()) continue
-    const path = join(file.parentPath, file.name)
-    const url = path.slice(folder.length)
-    const handler = (_, response) => {
-      response.writeHead(200, { 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' })
-      response.end(readFileSync(path))
-    }
-    app.serve(url, handler)
-    if (url === '/index.html') app.serve('/', handler)
-  }
-}
 
 for (const { recipe, output, configuration } of SITES) {
   it(`${recipe} page shows the board`, async (t) => {
@@ -64,7 +49,7 @@ for (const { recipe, output, configuration } of SITES) {
     const built = await run(script, env, copy)
     assert.equal(built.status, 0, built.output)
 
-    serveFolder(join(folder, output))
+    serveFolder(app, join(folder, output))
     const page = await app.visit(t, `${app.pages}/`)
     await eventually(() => names(page), ['ada', 'grace'])
     assert.deepEqual(page.errors, [])
