@@ -257,7 +257,7 @@ Exit codes:
   4  the source and the boards differ";
 
 const DISCOURSE_EXAMPLES: &str = "\
-The types are topic, reply, like and vote. --users mapping.json gives the address of the forum and the
+The types are topic, reply, like, vote and solution, which --map must name. --users mapping.json gives the address of the forum and the
 categories that count, too. For the API, DISCOURSE_API_KEY is a key for all users, and
 DISCOURSE_API_USERNAME the name of an administrator. A run waits for the rate limits.
 
@@ -275,17 +275,17 @@ Examples:
   GHOST_ADMIN_API_KEY=… activity-rank sync ghost https://blog.example.com --heal";
 
 const STACK_EXCHANGE_EXAMPLES: &str = "\
-The types are question, answer, comment, favorite and bounty, which --map must name. Other votes
-have no voters.
+The types are question, answer, comment, favorite, and bounty and solution, which --map must name.
+Other votes have no voters.
 
 Examples:
   activity-rank sync stackexchange ./coffee.stackexchange.com --dry-run
   activity-rank sync stackexchange ./coffee.stackexchange.com --map answer=publish";
 
 const GITHUB_EXAMPLES: &str = "\
-The types are star, issue, comment, review, pull, discussion and discussion-comment. When the rate
-limit is used up, a run waits until GitHub says that it may go on. To compare and heal, name all
-repositories whose webhooks the deployment receives.
+The types are star, issue, comment, review, pull, discussion, discussion-comment and solution, which
+--map must name. When the rate limit is used up, a run waits until GitHub says that it may go on. To
+compare and heal, name all repositories whose webhooks the deployment receives.
 
 Examples:
   GITHUB_TOKEN=… activity-rank sync github octocat/hello-world --dry-run

@@ -2,7 +2,7 @@
 
 use activity_rank_sync::instant::InstantFormat;
 use activity_rank_sync::sources::discourse::{
-    ID_PREFIX, LIKE, Like, Post, REGULAR, TYPES, Tables, Topic, Vote, add_profile,
+    ID_PREFIX, LIKE, Like, Post, REGULAR, Solution, TYPES, Tables, Topic, Vote, add_profile,
 };
 use activity_rank_sync::sources::{Adapter, Collector};
 use activity_rank_sync::{Failure, Progress};
@@ -13,6 +13,10 @@ use crate::sync::dump::{CopyRow, read_copy};
 const TABLES: [&str; 5] = ["categories", "post_actions", "posts", "topics", "users"];
 /// The table of a plugin, which a forum may never have had.
 const VOTES: &str = "topic_voting_votes";
+/// The table of the plugin of solutions, and the one where older versions of it have them, as fields of this name.
+const SOLVED: &str = "discourse_solved_solved_topics";
+const FIELDS: &str = "topic_custom_fields";
+const SOLVED_FIELD: &str = "accepted_answer_post_id";
 
 /// A dump file.
 pub struct Discourse<'a>(pub &'a str);
@@ -33,18 +37,30 @@ impl Adapter for Discourse<'_> {
         };
         let site = collector.mapping.site.clone();
         let mut tables = Tables::default();
-        let mut votes = Vec::new();
-        let absent = read_copy(self.0, &TABLES, &[VOTES], progress, |row| {
+        let (mut votes, mut solved, mut fields) = (Vec::new(), Vec::new(), Vec::new());
+        let optional = [VOTES, SOLVED, FIELDS];
+        let absent = read_copy(self.0, &TABLES, &optional, progress, |row| {
             let added = match row.table {
                 "users" => add_user(collector, row, site.as_deref()),
                 VOTES => add_vote(&mut votes, row, &instants),
+                SOLVED => add_solution(&mut solved, row, "answer_post_id", &instants),
+                FIELDS => match row.text("name").as_deref() {
+                    Some(SOLVED_FIELD) => add_solution(&mut fields, row, "value", &instants),
+                    _ => Ok(()),
+                },
                 _ => add(&mut tables, row, &instants),
             };
             if let Err(detail) = added {
                 tables.faults.push((row.line, detail));
             }
         })?;
-        tables.votes = absent.is_empty().then_some(votes);
+        let has = |table: &str| !absent.contains(&table);
+        tables.votes = has(VOTES).then_some(votes);
+        tables.solutions = match has(SOLVED) {
+            true => Some(solved),
+            // Without a solution, the forum may be without the plugin.
+            false => Some(fields).filter(|fields| !fields.is_empty()),
+        };
         tables.collect(collector, site.as_deref());
         Ok(())
     }
@@ -81,6 +97,23 @@ fn add_vote(
     votes.push(Vote {
         user,
         topic: topic.ok_or_else(|| missing("topic_id"))?,
+        at: instants.parse(&created.ok_or_else(|| missing("created_at"))?)?,
+        line: row.line,
+    });
+    Ok(())
+}
+
+/// Adds an accepted solution, whose post is in a column.
+fn add_solution(
+    solutions: &mut Vec<Solution>,
+    row: &CopyRow<'_>,
+    column: &str,
+    instants: &InstantFormat,
+) -> Result<(), String> {
+    let missing = |column: &str| format!("{}: has no {column}", row.table);
+    let created = row.text("created_at");
+    solutions.push(Solution {
+        post: row.integer(column).ok_or_else(|| missing(column))?,
         at: instants.parse(&created.ok_or_else(|| missing("created_at"))?)?,
         line: row.line,
     });

@@ -1,10 +1,10 @@
 //! A dump of Stack Exchange: the XML files of a site.
 //!
 //! A question is a `publish`, an answer a `comment` on its question, a comment a `comment` on its post, and a favorite a
-//! `bookmark`. Votes have no voters, except favorites and the starts of bounties; what was deleted is not in the dump. Users
-//! with negative ids are the system.
+//! `bookmark`. An accepted answer is a `solution` by its author, if `--map` gives that type an action. Votes have no voters,
+//! except favorites and the starts of bounties; what was deleted is not in the dump. Users with negative ids are the system.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,7 @@ use crate::sync::dump::{invalid, open};
 const FILES: [&str; 4] = ["Users.xml", "Posts.xml", "Comments.xml", "Votes.xml"];
 const QUESTION: &str = "1";
 const ANSWER: &str = "2";
+const ACCEPTED: &str = "1";
 const FAVORITE: &str = "5";
 const BOUNTY: &str = "8";
 /// Rows between two messages of progress.
@@ -40,6 +41,8 @@ struct Dump<'a, 'b> {
     site: Option<String>,
     posts: HashMap<i64, Post>,
     questions: HashMap<i64, String>,
+    /// Accepted answers.
+    accepted: HashSet<i64>,
 }
 
 /// A post: its question, and its author unless that is the system or a deleted user.
@@ -77,6 +80,7 @@ impl Adapter for StackExchange<'_> {
         ("comment", "comment"),
         ("favorite", "bookmark"),
         ("bounty", ""),
+        ("solution", ""),
     ];
     const UNIT: &'static str = "row";
 
@@ -95,6 +99,7 @@ impl Adapter for StackExchange<'_> {
             },
             posts: HashMap::new(),
             questions: HashMap::new(),
+            accepted: HashSet::new(),
         };
         for (file, path) in files {
             read_rows(&path.to_string_lossy(), progress, |row| {
@@ -294,6 +299,7 @@ impl Dump<'_, '_> {
 
     fn add_vote(&mut self, row: &Attributes) -> Result<(), String> {
         let kind = match row.text("VoteTypeId") {
+            Some(ACCEPTED) => return self.add_solution(row),
             Some(FAVORITE) => "favorite",
             Some(BOUNTY) => "bounty",
             _ => return Ok(()),
@@ -304,6 +310,25 @@ impl Dump<'_, '_> {
         self.collector.activity(Row {
             kind,
             user: &user.to_string(),
+            target: &format!("post:{post}"),
+            at: Some(self.at(row)?),
+            place: row.id,
+            ..Row::default()
+        });
+        Ok(())
+    }
+
+    /// Adds an accepted answer. Its vote has no voter: the author of the answer is the member.
+    fn add_solution(&mut self, row: &Attributes) -> Result<(), String> {
+        let post = row.integer("PostId").ok_or("has no PostId")?;
+        let author = self.posts.get(&post).and_then(|post| post.author);
+        // An answer may be accepted again.
+        let Some(author) = author.filter(|_| self.accepted.insert(post)) else {
+            return Ok(());
+        };
+        self.collector.activity(Row {
+            kind: "solution",
+            user: &author.to_string(),
             target: &format!("post:{post}"),
             at: Some(self.at(row)?),
             place: row.id,

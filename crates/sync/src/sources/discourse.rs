@@ -1,7 +1,7 @@
 //! A forum of Discourse, as far as activity needs it: what its dump and its API have in common.
 //!
 //! As in `recipes/discourse`: a topic is a `publish`, a reply a `comment` on its topic, a like a `like` of its post, and a vote
-//! a `like` of its topic.
+//! a `like` of its topic. An accepted solution is a `solution` by the author of the post, if `--map` gives that type an action.
 //! Users with negative ids are the system and bots. Unlisted topics, and topics of categories that the public cannot read, are
 //! private; messages never count. Replies go with a deleted topic. After a merge of users everything is of the
 //! remaining one.
@@ -21,6 +21,8 @@ pub const TYPES: &[(&str, &str)] = &[
     ("reply", "comment"),
     ("like", "like"),
     ("vote", "like"),
+    // The rules of a deployment have no such action by default.
+    ("solution", ""),
 ];
 /// The type of a post that a member writes.
 pub const REGULAR: i64 = 1;
@@ -40,6 +42,8 @@ pub struct Tables {
     pub likes: Vec<Like>,
     /// Votes; `None` if the source cannot be read for them.
     pub votes: Option<Vec<Vote>>,
+    /// Accepted solutions; `None` if the source cannot be read for them.
+    pub solutions: Option<Vec<Solution>>,
     /// Rows that cannot be read: their places, and what is invalid.
     pub faults: Vec<(u64, String)>,
 }
@@ -120,6 +124,16 @@ pub fn add_profile(
         };
         collector.facts.profile(&id.to_string(), profile);
     }
+}
+
+/// An accepted solution.
+pub struct Solution {
+    /// The post.
+    pub post: i64,
+    /// When it was accepted.
+    pub at: Instant,
+    /// Place in the source.
+    pub line: u64,
 }
 
 impl Tables {
@@ -211,6 +225,27 @@ impl Tables {
                 place: like.line,
                 ..Row::default()
             });
+        }
+        match &self.solutions {
+            Some(solutions) => {
+                for solution in solutions {
+                    let post = self.posts.get(&solution.post);
+                    let post = post.filter(|post| self.topics.contains_key(&post.topic));
+                    let Some((post, user)) = post.and_then(|post| Some((post, post.user?))) else {
+                        continue;
+                    };
+                    collector.activity(Row {
+                        kind: "solution",
+                        user: &user.to_string(),
+                        target: &format!("post:{}", solution.post),
+                        at: Some(solution.at),
+                        is_private: is_private(post.topic),
+                        place: solution.line,
+                        ..Row::default()
+                    });
+                }
+            }
+            None => collector.facts.unread("solution", "solution", "post:"),
         }
         let Some(votes) = &self.votes else {
             // Else each counted vote is too much, and healing undoes it.

@@ -85,6 +85,7 @@ impl Adapter for Repositories<'_> {
         ("pull", "publish"),
         ("discussion", "publish"),
         ("discussion-comment", "comment"),
+        ("solution", ""),
     ];
     const UNIT: &'static str = "id";
 
@@ -610,7 +611,7 @@ async fn read_discussions(
 ) -> Result<(), Failure> {
     let query = format!(
         "query($owner:String!,$name:String!,$after:String){{repository(owner:$owner,name:$name)\
-         {{discussions(first:50,after:$after,orderBy:{{field:CREATED_AT,direction:ASC}}){{{PAGE} nodes{{id databaseId title url createdAt {LABELS} {AUTHOR}}}}}}}}}"
+         {{discussions(first:50,after:$after,orderBy:{{field:CREATED_AT,direction:ASC}}){{{PAGE} nodes{{id databaseId title url createdAt {LABELS} {AUTHOR} answerChosenAt answer{{databaseId {AUTHOR}}}}}}}}}}}"
     );
     let mut discussions = Vec::new();
     github
@@ -643,6 +644,7 @@ async fn read_discussions(
                 };
                 output.activity(done);
             }
+            add_answer(output, item, is_private)?;
             let on = match is_bot {
                 true => format!("/{}", title.unwrap_or_default()),
                 false => target,
@@ -682,6 +684,29 @@ async fn read_discussions(
                 .nodes(&rest, &variables, "/node/replies", add)
                 .await?;
         }
+    }
+    Ok(())
+}
+
+/// Adds the chosen answer of a discussion, by its author.
+fn add_answer(
+    output: &mut Output<'_, '_>,
+    discussion: &Value,
+    is_private: bool,
+) -> Result<(), String> {
+    let answer = value_at(discussion, "/answer");
+    if let Some(user) = graphql_user(value_at(answer, "/author")) {
+        let id = id(&json!({"id": value_at(answer, "/databaseId")}))?;
+        let done = Done {
+            kind: "solution",
+            user,
+            target: format!("discussion-comment:{id}"),
+            at: instant(discussion, "answerChosenAt")?,
+            on: None,
+            id,
+            is_private,
+        };
+        output.activity(done);
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ mod forum;
 mod ghost;
 mod github;
 mod members;
+mod solutions;
 mod wordpress;
 
 use std::collections::BTreeMap;

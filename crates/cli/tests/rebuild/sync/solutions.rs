@@ -1,0 +1,155 @@
+//! `sync` of accepted answers, whose type `--map` names.
+
+use test_support::{Value, json};
+
+use super::forum::{Forum, post, user};
+use super::{Source, assert_ends, content, github, send_all};
+use crate::TestResult;
+use crate::cli::run;
+use crate::journal_app::JournalApp;
+
+const MAP: [&str; 2] = ["--map", "solution=solution"];
+
+/// Starts a deployment with the rule of the recipes.
+fn start() -> JournalApp {
+    let rules = json!({"solution": {"points": 15, "undo": true, "by": "service"}});
+    JournalApp::start(|worker| content(worker, 1).json("RULES", rules))
+}
+
+fn solution(member: &str, target: &str) -> Value {
+    json!({"user": member, "action": "solution", "target": target})
+}
+
+/// A forum with two replies, of the members 2 and 3.
+fn forum() -> Forum {
+    let mut forum = Forum::new(3);
+    let id = forum.add_topic(1);
+    forum.add_reply(id, 2);
+    forum.add_reply(id, 3);
+    forum
+}
+
+/// Compares a dump with a deployment that has another solution, and heals.
+async fn assert_healed(app: &JournalApp, dump: &str) -> TestResult {
+    let sync = |args: &[&str]| run(app, &[&["sync", "discourse", dump], args].concat());
+    let compared = sync(&[&MAP[..], &["--compare"]].concat())?;
+    let expected = "missing: discourse:2 solution discourse:post:2\n\
+                    too many: discourse:3 solution discourse:post:3\n2 differ\n";
+    assert_eq!(
+        (compared.code, &*compared.stdout),
+        (Some(4), expected),
+        "{compared:?}"
+    );
+    // Without an action, solutions are neither sent nor undone.
+    let unmapped = sync(&["--compare"])?;
+    assert_ends(&unmapped, 0, "0 differ");
+    assert_eq!(unmapped.stderr, "1 row of the type solution left out\n");
+    assert_ends(&sync(&[&MAP[..], &["--heal"]].concat())?, 0, "0 differ");
+    let score = async |member| {
+        app.api
+            .get(&format!("/v1/ranking/all/users/{member}"))
+            .await
+            .body["score"]
+            .clone()
+    };
+    assert_eq!(
+        [score(user(2)).await, score(user(3)).await],
+        [json!(18), json!(3)]
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sync_reads_solutions_of_discourse_dump() -> TestResult {
+    let (source, forum) = (Source::new()?, forum());
+    let fields = "\nCOPY public.topic_custom_fields (id, topic_id, name, value, created_at, updated_at) FROM stdin;\n\
+                  1\t1\taccepted_answer_post_id\t2\t2026-11-02 08:00:00\t2026-11-02 08:00:00\n\
+                  2\t1\tother\tx\t2026-11-02 08:00:00\t2026-11-02 08:00:00\n\\.\n";
+    // The fields stay after an update of the plugin.
+    let stale = fields.replace("\t2\t2026", "\t3\t2026");
+    let table = "\nCOPY public.discourse_solved_solved_topics (id, topic_id, answer_post_id, accepter_user_id, topic_timer_id, created_at, updated_at) FROM stdin;\n\
+                 1\t1\t2\t1\t\\N\t2026-11-02 08:00:00\t2026-11-02 08:00:00\n\
+                 2\t9\t999999\t1\t\\N\t2026-11-02 08:00:00\t2026-11-02 08:00:00\n\\.\n";
+    for tables in [fields.to_owned(), stale + table] {
+        let app = start();
+        assert_eq!(source.discourse(&app, &forum, &[])?.code, Some(0));
+        send_all(&app, &[solution(&user(3), &post(3))]).await;
+        // A dump without the plugin says nothing about solutions.
+        let without = source.discourse(&app, &forum, &[&MAP[..], &["--heal"]].concat())?;
+        assert_ends(&without, 0, "0 differ");
+        let dump = source.write("solved.sql", &(forum.discourse() + &tables))?;
+        assert_healed(&app, &dump).await?;
+    }
+    Ok(())
+}
+
+/// The vote for an accepted answer has no voter, and may be repeated.
+#[tokio::test(flavor = "multi_thread")]
+async fn sync_reads_accepted_answers_of_stack_exchange() -> TestResult {
+    let (app, source) = (start(), Source::new()?);
+    for (name, rows) in [
+        ("Users.xml", "<row Id=\"7\" DisplayName=\"Ada\" />"),
+        (
+            "Posts.xml",
+            "<row Id=\"1\" PostTypeId=\"1\" AcceptedAnswerId=\"2\" CreationDate=\"2026-11-01T08:00:00.000\" OwnerUserId=\"8\" />
+            <row Id=\"2\" PostTypeId=\"2\" ParentId=\"1\" CreationDate=\"2026-11-01T09:00:00.000\" OwnerUserId=\"7\" />
+            <row Id=\"3\" PostTypeId=\"2\" ParentId=\"1\" CreationDate=\"2026-11-01T09:00:00.000\" />",
+        ),
+        ("Comments.xml", ""),
+        (
+            "Votes.xml",
+            "<row Id=\"1\" PostId=\"2\" VoteTypeId=\"1\" CreationDate=\"2026-11-02T00:00:00.000\" />
+            <row Id=\"2\" PostId=\"2\" VoteTypeId=\"1\" CreationDate=\"2026-11-03T00:00:00.000\" />
+            <row Id=\"3\" PostId=\"3\" VoteTypeId=\"1\" CreationDate=\"2026-11-03T00:00:00.000\" />
+            <row Id=\"4\" PostId=\"9\" VoteTypeId=\"1\" CreationDate=\"2026-11-03T00:00:00.000\" />",
+        ),
+    ] {
+        source.write(name, &format!("<rows>{rows}</rows>"))?;
+    }
+    let folder = source.folder.path().to_string_lossy();
+    let sync = |args: &[&str]| run(&app, &[&["sync", "stackexchange", &folder], args].concat());
+    let synced = sync(&[])?;
+    assert_eq!(
+        (synced.code, &*synced.stderr),
+        (Some(0), "1 row of the type solution left out\n")
+    );
+    let compared = sync(&[&MAP[..], &["--compare"]].concat())?;
+    let expected = "missing: stackexchange:7 solution stackexchange:post:2\n1 differ\n";
+    assert_eq!(
+        (compared.code, &*compared.stdout),
+        (Some(4), expected),
+        "{compared:?}"
+    );
+    assert_ends(&sync(&[&MAP[..], &["--heal"]].concat())?, 0, "0 differ");
+    let path = "/v1/users/stackexchange:7/points?limit=1";
+    let points = app.api.get(path).await.body;
+    let entry = &points["entries"][0];
+    assert_eq!(
+        json!([entry["action"], entry["at"], entry["points"]]),
+        json!(["solution", "2026-11-02T00:00:00Z", 15])
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sync_reads_answers_of_github() -> TestResult {
+    let app = start();
+    let (_, url) = github::start_server().await?;
+    let sync = |args: &[&str]| github::sync(&app, &url, &[&["o/r"], args].concat());
+    assert_eq!(sync(&[])?.code, Some(0));
+    send_all(
+        &app,
+        &[solution("github:3", "github:discussion-comment:62")],
+    )
+    .await;
+    let compared = sync(&[&MAP[..], &["--compare"]].concat())?;
+    let expected = "missing: github:1 solution github:discussion-comment:61\n\
+                    too many: github:3 solution github:discussion-comment:62\n2 differ\n";
+    assert_eq!(
+        (compared.code, &*compared.stdout),
+        (Some(4), expected),
+        "{compared:?}"
+    );
+    assert_ends(&sync(&[&MAP[..], &["--heal"]].concat())?, 0, "0 differ");
+    Ok(())
+}
