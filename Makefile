@@ -18,7 +18,7 @@ WASM := --target wasm32-unknown-unknown
 
 .PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
 	test-cli test-gateway test-web test-shards test-deploy ecosystem test-documents test-python test-recipes \
-	test-metrics test-debian engine conformance schema fuzz faults live pictures compare vitals bench cost growth gateway \
+	test-metrics test-debian engine conformance schema fuzz faults live pictures compare minutes vitals bench cost growth gateway \
 	memory isolate moderation replay dev cluster deploy release clean
 
 # ---- Set up
@@ -235,6 +235,10 @@ vitals: build test-tools ## what the element adds to a page on a phone, and what
 compare: build ## what faults do to activity-rank and to what people write by hand, for docs/alternatives.md: COUNT=1000
 	cargo build --quiet -p redis-rest
 	COUNT=$${COUNT:-1000} node scripts/compare.mjs --write
+
+minutes: build test-tools ## how long docs/tutorials/history.md takes, written into it
+	cargo build --quiet -p activity-rank-cli -p redis-rest
+	node scripts/minutes.mjs --write
 
 pictures: build test-tools ## take the pictures of docs/img and those that tests compare again
 	cargo build --quiet -p redis-rest

@@ -25,11 +25,11 @@ const SECRETS = Object.fromEntries(
  * @type {[documents: RegExp, test: string][]}
  */
 const OWN_TESTS = [
-  [/^docs\/tutorials\/(blog|forum|course)\.md$/, 'tests/docs/tutorials.test.mjs'],
+  [/^docs\/tutorials\/(blog|forum|course|history)\.md$/, 'tests/docs/tutorials.test.mjs'],
   [/^docs\/troubleshooting\.md$/, 'tests/docs/troubleshooting.test.mjs'],
   [/^(npm|create)\//, 'tests/npm/create.test.mjs'],
   [
-    /^recipes\/(README\.md$|(discord|discourse|generic|ghost|giscus|github|hono|receiver|slack)\/)/,
+    /^recipes\/(README\.md$|(discord|discourse|generic|ghost|giscus|github|hono|receiver|slack|sync)\/)/,
     'tests/recipes/documents.test.mjs',
   ],
   [/^recipes\/(astro|hugo|next)\//, 'tests/ecosystem/pages.test.mjs'],

@@ -82,3 +82,14 @@ it('course ends with boards of a group and an event', async (t) => {
   await eventually(() => namesOn(page, 0), ['Emmy Noether', 'Hedy Lamarr', 'Mary Somerville'])
   await eventually(() => namesOn(page, 1), ['Emmy Noether', 'Hedy Lamarr'])
 })
+
+it('history ends with a board of three years', async (t) => {
+  const page = await follow(t, 'docs/tutorials/history.md')
+  const rows = page.locator('activity-rank tbody [part=name]')
+  await eventually(() => rows.count(), 10)
+  const names = await rows.allTextContents()
+  assert.ok(
+    names.every((name) => name.startsWith('Member ')),
+    names.join(),
+  )
+})
