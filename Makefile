@@ -238,7 +238,7 @@ compare: build ## what faults do to activity-rank and to what people write by ha
 
 minutes: build test-tools ## how long docs/tutorials/history.md takes, written into it
 	cargo build --quiet -p activity-rank-cli -p redis-rest
-	node scripts/minutes.mjs --write
+	node tests/docs/minutes.mjs --write
 
 pictures: build test-tools ## take the pictures of docs/img and those that tests compare again
 	cargo build --quiet -p redis-rest

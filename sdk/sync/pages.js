@@ -1,5 +1,5 @@
-// What a run has read of the source, in KV for the next run of the schedule. An invocation has 1,000 operations of KV, so a
-// value has many answers: those of a minute, or of some MiB.
+// Answers of the source, in KV for the next run of the schedule. An invocation has 1,000 operations of KV, so a
+// value has the answers of a minute, or some MiB of them.
 
 /** @import { Env } from './types.js' */
 /** @import { Request } from './platform.js' */
@@ -14,7 +14,7 @@ const RESERVED = 3
 const CHARACTERS = 4_000_000
 /** Milliseconds after which answers are stored: a Worker that the platform ends loses no more. */
 const INTERVAL = 60_000
-/** The seconds for which answers are stored: a run that takes longer reads them again. */
+/** The lifetime of stored answers in seconds: a longer run reads them again. */
 const KEPT = 86_400
 
 /** The answers of the source in a run, in the order of their requests. */

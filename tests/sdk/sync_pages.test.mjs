@@ -1,4 +1,4 @@
-// What the scheduled Worker of `@activity-rank/sync` stores of a source in KV, with the operations that it needs.
+// Answers of a source that the scheduled Worker of `@activity-rank/sync` stores in KV, and its operations.
 
 import assert from 'node:assert/strict'
 import { it } from 'node:test'

@@ -1,7 +1,7 @@
 // Follows a tutorial from a start of the service to the board in a browser, and prints how long it takes:
 //
-//   node scripts/minutes.mjs            prints the table
-//   node scripts/minutes.mjs --write    and writes it into the tutorial
+//   node tests/docs/minutes.mjs            prints the table
+//   node tests/docs/minutes.mjs --write    and writes it into the tutorial
 //
 // It types each command of docs/tutorials/history.md and saves each file. The service is compiled before, and the
 // reader takes no time.
@@ -11,11 +11,10 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
 import { chromium } from 'playwright-core'
-
-import { ROOT } from '../tests/docs/blocks.mjs'
-import { startDevelopment } from '../tests/docs/development.mjs'
-import { Runner } from '../tests/docs/runner.mjs'
-import { freePort } from '../tests/sdk/support.mjs'
+import { freePort } from '../sdk/support.mjs'
+import { ROOT } from './blocks.mjs'
+import { startDevelopment } from './development.mjs'
+import { Runner } from './runner.mjs'
 
 const DOCUMENT = 'docs/tutorials/history.md'
 /** Members on the board of the page. */
@@ -79,7 +78,7 @@ function table(activities) {
   const all = [...steps.values()].reduce((sum, time) => sum + time, 0)
   const rows = [...steps].map(([name, time]) => `| ${name} | ${seconds(time)} |`)
   return [
-    `\`node scripts/minutes.mjs\` types each command of this page, on ${availableParallelism()} processors. From the start of`,
+    `\`node tests/docs/minutes.mjs\` types each command of this page, on ${availableParallelism()} processors. From the start of`,
     `the service, which is compiled before, to the board it takes ${(all / 60_000).toFixed(1)} minutes for ${activities.toLocaleString('en')} activities:`,
     '',
     '| step | seconds |',
@@ -93,9 +92,9 @@ const text = table(await follow())
 console.log(text)
 if (process.argv[2] === '--write') {
   const path = join(ROOT, DOCUMENT)
-  const between = /(<!-- scripts\/minutes\.mjs -->\n)[\s\S]*?(<!-- end -->)/
+  const between = /(<!-- tests\/docs\/minutes\.mjs -->\n)[\s\S]*?(<!-- end -->)/
   const page = readFileSync(path, 'utf8')
-  if (!between.test(page)) throw new Error(`${DOCUMENT} has no <!-- scripts/minutes.mjs -->`)
+  if (!between.test(page)) throw new Error(`${DOCUMENT} has no <!-- tests/docs/minutes.mjs -->`)
   writeFileSync(
     path,
     page.replace(between, (_, first, last) => `${first}\n${text}\n\n${last}`),
