@@ -16,6 +16,12 @@ use crate::printable::printable;
 struct Page {
     user: User,
     source: String,
+    account_of: Option<String>,
+    #[serde(default)]
+    behind: bool,
+    moderation: Option<Moderation>,
+    #[serde(default)]
+    exclusions: Vec<Exclusion>,
     entries: Vec<Entry>,
     #[serde(default)]
     refused: Vec<Refusal>,
@@ -34,6 +40,23 @@ struct Entry {
     event: Option<String>,
     #[serde(default)]
     undone: bool,
+    #[serde(default)]
+    source_gone: bool,
+    reason: Option<String>,
+}
+
+/// What a moderator has set for the user, and why.
+#[derive(Debug, Deserialize)]
+struct Moderation {
+    hidden: bool,
+    frozen: bool,
+    reason: String,
+}
+
+/// A case by which activity with other members does not count.
+#[derive(Debug, Deserialize)]
+struct Exclusion {
+    reason: String,
 }
 
 /// Activities of one action and day that did not count.
@@ -65,7 +88,7 @@ pub async fn run(service: &ServiceArgs, args: &WhyArgs) -> Result<ExitCode, Fail
 }
 
 fn text(page: &Page) -> String {
-    let header = format!("{} · from the {}", page.user, printable(&page.source));
+    let header = header(page);
     let refused = refused_text(&page.refused);
     if page.entries.is_empty() {
         return format!("{header}\nnothing changed points{refused}");
@@ -88,7 +111,7 @@ fn text(page: &Page) -> String {
             target
                 .map(|target| printable(&target.id))
                 .unwrap_or_default(),
-            if entry.undone { "undone" } else { "" }.to_owned(),
+            entry.note(),
         ]
     });
     let table = format_table(["points", "at", "what", "target", ""], rows, 0..1);
@@ -98,6 +121,54 @@ fn text(page: &Page) -> String {
             printable(next)
         ),
         None => format!("{header}\n\n{table}{refused}"),
+    }
+}
+
+/// Returns whose points these are, where they come from, and what stops activity of the user.
+fn header(page: &Page) -> String {
+    let mut lines = vec![format!(
+        "{} · from the {}",
+        page.user,
+        printable(&page.source)
+    )];
+    if let Some(member) = &page.account_of {
+        lines.push(format!(
+            "what is sent for {} counts for this member",
+            printable(member)
+        ));
+    }
+    if page.behind {
+        lines.push("the journal still lacks the newest changes".to_owned());
+    }
+    if let Some(Moderation {
+        hidden,
+        frozen,
+        reason,
+    }) = &page.moderation
+    {
+        let set = [(hidden, "hidden"), (frozen, "frozen")];
+        let set = set.into_iter().filter(|(is_set, _)| **is_set);
+        let set: Vec<&str> = set.map(|(_, name)| name).collect();
+        lines.push(format!("{}: {}", set.join(" and "), printable(reason)));
+    }
+    let reasons = page.exclusions.iter().map(|exclusion| &exclusion.reason);
+    lines.extend(reasons.map(|reason| {
+        format!(
+            "activity with some members does not count: {}",
+            printable(reason)
+        )
+    }));
+    lines.join("\n")
+}
+
+impl Entry {
+    /// Returns what became of the points, and why.
+    fn note(&self) -> String {
+        let undone = self.undone.then(|| "undone".to_owned());
+        let gone = self.source_gone.then(|| "source gone".to_owned());
+        let reason = self.reason.as_deref().map(printable);
+        let notes: Vec<String> = [undone, gone, reason].into_iter().flatten().collect();
+        notes.join(", ")
     }
 }
 
@@ -136,6 +207,26 @@ mod tests {
             "42 · from the journal\nnothing changed points\n\ndid not count:\n\n \
              times  last at               action  reason     latest targets\n \
              \u{20}  14  2026-11-20T09:00:00Z  like    daily-cap  post-9 post-8"
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn reasons_are_shown() -> Result<(), serde_json::Error> {
+        let page = serde_json::from_str(
+            r#"{"user":{"id":"9"},"account_of":"9","source":"journal","behind":true,
+                "moderation":{"hidden":true,"frozen":true,"reason":"Spam"},"exclusions":[{"reason":"A ring"}],
+                "entries":[{"at":"2026-11-20T09:00:00Z","type":"adjustment","points":-5,"reason":"Spam","undone":true},
+                    {"at":"2026-11-20T08:00:00Z","type":"undo","action":"like","target":{"id":"post-7"},"points":-2,
+                    "source_gone":true}],"next":null}"#,
+        )?;
+        assert_eq!(
+            text(&page),
+            "9 · from the journal\nwhat is sent for 9 counts for this member\nthe journal still lacks the newest changes\n\
+             hidden and frozen: Spam\nactivity with some members does not count: A ring\n\n \
+             points  at                    what          target\n \
+             \u{20}   -5  2026-11-20T09:00:00Z  adjustment            undone, Spam\n \
+             \u{20}   -2  2026-11-20T08:00:00Z  undo of like  post-7  source gone"
         );
         Ok(())
     }
