@@ -1,5 +1,6 @@
 //! `activity-rank accounts`: several users who count as one member.
 
+use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 
 use activity_rank_core::account::JoinRequest;
@@ -19,6 +20,9 @@ use crate::request_error::RequestError;
 use crate::screen::Screen;
 use crate::upload::line::read_value;
 use crate::upload::open;
+
+/// The most accounts of a member, as `account.lua` has it.
+const MAX_ACCOUNTS: usize = 20;
 
 /// The accounts of a user.
 #[derive(Debug, Deserialize)]
@@ -62,13 +66,19 @@ pub async fn run(service: &ServiceArgs, args: &AccountsArgs) -> Result<ExitCode,
 
 /// Makes the users of a file accounts. A file with an invalid line changes nothing.
 async fn import(client: &Client, args: &ImportAccountsArgs) -> Result<ExitCode, Failure> {
-    let (mut joins, mut invalid) = (Vec::new(), 0);
+    let (mut joins, mut invalid, mut file) = (Vec::new(), 0, Joins::default());
     open(&args.file, &args.format)?.read(|raw| {
         let number = raw.number;
         match read_value(raw).map_err(|problem| problem.to_string()) {
             Ok(None) => {}
             Ok(Some((_, value))) => match parse(&value) {
-                Ok(join) => joins.push((number, join)),
+                Ok(join) => match file.add(number, &join) {
+                    Ok(()) => joins.push((number, join)),
+                    Err(error) => {
+                        invalid += 1;
+                        Screen::print_error(&format!("line {number}: {}", printable(&error)));
+                    }
+                },
                 Err(error) => {
                     invalid += 1;
                     Screen::print_error(&format!("line {number}: {}", printable(&error)));
@@ -91,11 +101,17 @@ async fn import(client: &Client, args: &ImportAccountsArgs) -> Result<ExitCode, 
     }
     let lines = joins.len() as u64;
     if args.dry_run {
+        let refused = check(client, &joins, &file).await?;
+        let joined = count(lines - refused, "account");
+        let text = match refused {
+            0 => format!("{joined} would be joined"),
+            _ => format!("{joined} would be joined, {refused} refused"),
+        };
         return finish(
             args,
-            &json!({"lines": lines}),
-            &format!("{} would be joined", count(lines, "account")),
-            0,
+            &json!({"lines": lines, "refused": refused}),
+            &text,
+            refused,
         );
     }
     let (progress, mut joined, mut refused) = (Progress::new(Some(lines)), 0, 0);
@@ -122,6 +138,91 @@ async fn import(client: &Client, args: &ImportAccountsArgs) -> Result<ExitCode, 
     let summary = json!({"lines": lines, "joined": joined, "refused": refused});
     let text = format!("{} joined, {refused} refused", count(joined, "account"));
     finish(args, &summary, &text, refused)
+}
+
+/// What the lines of a file would join.
+#[derive(Default)]
+struct Joins {
+    /// The line and the member of each account.
+    members: HashMap<String, (u64, String)>,
+    /// The first line and the accounts of each member.
+    accounts: HashMap<String, (u64, HashSet<String>)>,
+}
+
+impl Joins {
+    /// Adds a line, unless it contradicts an earlier one. A repeated line is none.
+    fn add(&mut self, number: u64, join: &JoinRequest) -> Result<(), String> {
+        let JoinRequest { user, of, .. } = join;
+        let other = |line: &u64, member: &str| format!("is an account of {member} in line {line}");
+        if let Some((line, member)) = self.members.get(user).filter(|(_, member)| member != of) {
+            return Err(format!("user: {}", other(line, member)));
+        } else if let Some((line, member)) = self.members.get(of) {
+            return Err(format!("of: {}", other(line, member)));
+        } else if let Some((line, _)) = self.accounts.get(user) {
+            return Err(format!("user: has accounts by line {line}"));
+        }
+        let accounts = self.accounts.entry(of.clone());
+        let (_, accounts) = accounts.or_insert_with(|| (number, HashSet::new()));
+        accounts.insert(user.clone());
+        if accounts.len() > MAX_ACCOUNTS {
+            return Err(format!("of: {of} has more than {MAX_ACCOUNTS} accounts"));
+        }
+        self.members.insert(user.clone(), (number, of.clone()));
+        Ok(())
+    }
+}
+
+/// Compares lines with the accounts of the service. Prints those that it would refuse, and returns their number.
+async fn check(
+    client: &Client,
+    joins: &[(u64, JoinRequest)],
+    file: &Joins,
+) -> Result<u64, Failure> {
+    let (mut known, mut refused) = (HashMap::new(), 0);
+    let progress = Progress::new(Some(joins.len() as u64));
+    for (number, JoinRequest { user, of, .. }) in joins {
+        for name in [user, of] {
+            if !known.contains_key(name) {
+                let url = client.url(&["v1", "users", name, "account"]);
+                let get = || client.get_with_key(&url);
+                let body = client.with_backoff(RETRIES, |_, _| (), get).await?;
+                let found: Accounts = serde_json::from_slice(&body)
+                    .map_err(|error| Failure::Store(format!("{url}: {error}")))?;
+                known.insert(name.clone(), found);
+            }
+        }
+        let reason = match (known.get(user), known.get(of)) {
+            (Some(account), Some(member)) => refusal(account, member, of, file),
+            _ => None,
+        };
+        if let Some(reason) = reason {
+            refused += 1;
+            progress.print(&format!("line {number}: {}", printable(&reason)));
+        }
+        progress.advance(1, format!("checked {}", count(joins.len() as u64, "line")));
+    }
+    progress.finish();
+    Ok(refused)
+}
+
+/// Returns why the service would refuse to make a user an account of a member.
+fn refusal(account: &Accounts, member: &Accounts, of: &str, file: &Joins) -> Option<String> {
+    let user = &account.user;
+    if let Some(other) = account.account_of.as_ref().filter(|other| *other != of) {
+        return Some(format!("{user} is an account of {other}"));
+    } else if !account.accounts.is_empty() {
+        return Some(format!("{user} has accounts"));
+    } else if let Some(other) = &member.account_of {
+        return Some(format!("{of} is an account of {other}"));
+    }
+    let mut all: HashSet<&String> = member.accounts.iter().collect();
+    all.extend(
+        file.accounts
+            .get(of)
+            .iter()
+            .flat_map(|(_, accounts)| accounts),
+    );
+    (all.len() > MAX_ACCOUNTS).then(|| format!("{of} would have more than {MAX_ACCOUNTS} accounts"))
 }
 
 fn finish(
@@ -185,6 +286,27 @@ async fn send(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn contradicting_lines_are_refused() {
+        let mut file = Joins::default();
+        let mut add = |number, user: &str, of: &str| {
+            let join = parse(&json!({"user": user, "of": of})).unwrap();
+            file.add(number, &join)
+        };
+        for number in 1..=20 {
+            assert_eq!(add(number, &format!("a{number}"), "9"), Ok(()));
+        }
+        assert_eq!(add(21, "a1", "9"), Ok(()));
+        for (user, of, expected) in [
+            ("a2", "8", "user: is an account of 9 in line 2"),
+            ("8", "a3", "of: is an account of 9 in line 3"),
+            ("9", "8", "user: has accounts by line 1"),
+            ("a21", "9", "of: 9 has more than 20 accounts"),
+        ] {
+            assert_eq!(add(22, user, of), Err(expected.to_owned()));
+        }
+    }
 
     #[test]
     fn lines_are_checked_as_the_service_does() {

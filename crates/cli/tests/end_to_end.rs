@@ -75,9 +75,18 @@ fn accounts_are_imported_shown_and_detached() -> TestResult {
     let shown = stdout(run(&["accounts", "show", "42"])?, 0)?;
     assert_eq!(shown, "42: no account, and no accounts\n");
 
-    fs::write(&file, "user,of\n42,9\n77,9\n5,42\n")?;
-    let planned = stdout(run(&["accounts", "import", &path, "--dry-run"])?, 0)?;
-    assert_eq!(planned, "3 accounts would be joined\n");
+    stdout(run(&["accounts", "join", "6", "5"])?, 0)?;
+    fs::write(&file, "user,of\n42,9\n77,9\n5,8\n")?;
+    let planned = run(&["accounts", "import", &path, "--dry-run"])?;
+    assert_eq!(planned.status.code(), Some(1));
+    assert_eq!(
+        String::from_utf8(planned.stdout)?,
+        "2 accounts would be joined, 1 refused\n"
+    );
+    assert_eq!(
+        String::from_utf8(planned.stderr)?,
+        "line 4: 5 has accounts\n"
+    );
     let imported = run(&["accounts", "import", &path, "--json"])?;
     assert_eq!(imported.status.code(), Some(1));
     let errors = String::from_utf8(imported.stderr)?;

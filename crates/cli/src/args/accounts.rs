@@ -59,7 +59,7 @@ pub struct ImportAccountsArgs {
     /// Format of the file.
     #[command(flatten)]
     pub format: FormatArgs,
-    /// Check the file, and print the number of accounts to join
+    /// Check the file against the service, and print the lines that it would refuse and the number of accounts to join
     #[arg(long)]
     pub dry_run: bool,
     /// Print the summary as JSON
