@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 
 import { eventually, layoutShift, scrollWidth, startApp, violations } from './support.mjs'
@@ -41,8 +42,8 @@ before(async () => {
 after(() => app?.stop())
 
 /** Opens a page, and waits for the list of achievements. */
-async function open(t, path, options = {}, as = undefined) {
-  const page = await app.visit(t, `${app.url}${path}${as ? `#token=${app.token(as)}` : ''}`, options)
+async function open(t, path, options = {}, as = undefined, on = app) {
+  const page = await on.visit(t, `${on.url}${path}${as ? `#token=${on.token(as)}` : ''}`, options)
   await page.locator('.achievements').waitFor()
   return page
 }
@@ -107,6 +108,15 @@ describe('page of a member', () => {
     assert.equal(await page.getByRole('link', { name: 'Credential' }).count(), 2)
     assert.deepEqual(await violations(page, '#achievements'), [])
     assert.deepEqual(page.errors, [])
+
+    // A hidden member saves it with the own token.
+    await issuing.request('PUT', '/v1/users/ada/moderation', { hidden: true, frozen: false, reason: 'Spam' })
+    const own = await open(t, '/u/ada', {}, 'ada', issuing)
+    const credential = own.getByRole('link', { name: 'Credential: Commenter' })
+    await credential.waitFor()
+    const [saved] = await Promise.all([own.waitForEvent('download'), credential.click()])
+    assert.equal(saved.suggestedFilename(), 'commenter.jwt')
+    assert.match(await readFile(await saved.path(), 'utf8'), /^[\w-]+\.[\w-]+\.[\w-]+$/)
   })
 
   it('deployment without achievements gets no request', async (t) => {

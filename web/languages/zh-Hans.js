@@ -647,7 +647,8 @@ export const admin = {
       first: '最常达到者',
       unknown: '无法得知的部分',
       no_rule: (activities) => `未包含：${activities} 次操作已没有规则。`,
-      member_cap: (action) => `${action}：日志不记录操作是否由成员发送，两套规则下，成员上限都只适用于当时因上限未计入的操作。`,
+      member_cap: (action) =>
+        `${action}：日志不记录操作是否由成员发送，两套规则下，成员上限都只适用于当时因上限未计入的操作。`,
       unknown_limit: (action) =>
         `${action}：日志没有当时因限制未计入的操作（JOURNAL_REFUSED 未开启），因此这里也不计入。`,
       daily_cap: (action, days, bound) =>

@@ -55,7 +55,10 @@ export class Achievements {
     const query = `step=${last.value}&lang=${language()}`
     const href = `/v1/users/${encodeURIComponent(this.#user)}/achievements/${id}/credential?${query}`
     const { credential } = words()
-    const link = make('a', { href, download: `${id}.jwt`, ariaLabel: `${credential}: ${name}` }, credential)
+    const download = `${id}.jwt`
+    const link = make('a', { href, download, ariaLabel: `${credential}: ${name}` }, credential)
+    // To others, a hidden member has no credential.
+    if (session.user === this.#user) link.onclick = (event) => save(event, href, download)
     return [' · ', link]
   }
 
@@ -98,6 +101,21 @@ const lastOf = ({ steps }) => steps.findLast(({ at }) => at)
 
 /** @param {Achievement} achievement */
 const instantOf = (achievement) => Date.parse(lastOf(achievement)?.at ?? '') || 0
+
+/**
+ * Saves what an address gives to the member.
+ * @param {Event} event
+ * @param {string} path
+ * @param {string} download
+ */
+async function save(event, path, download) {
+  event.preventDefault()
+  const response = await fetch(path, { headers: { authorization: `Bearer ${session.token}` } })
+  if (!response.ok) return
+  const href = URL.createObjectURL(await response.blob())
+  make('a', { href, download }).click()
+  URL.revokeObjectURL(href)
+}
 
 /**
  * @param {Achievement} achievement
