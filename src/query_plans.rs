@@ -245,7 +245,7 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
     ] {
         let today = Date::parse("2026-11-20").unwrap();
         let request = PointsRequest::parse("42", query, today, &deployment.calendar).unwrap();
-        refused(journal::read_points(database, config, &request).await);
+        refused(journal::read_points(database, config, &request, &Accounts::default()).await);
     }
     let _ = journal::recounted(Vec::new());
     refused(journal::read_moderation_reason(database, config, "42").await);
@@ -305,7 +305,7 @@ async fn make_journal_statements(deployment: &Deployment, database: &Database) {
         received: None,
         ended: 0,
     };
-    let _ = refusals::insert(config, "[]".to_owned());
+    let _ = refusals::insert(config, "[]".to_owned(), "2026-11-20".to_owned());
     let _ = refusals::delete_old(deployment, Instant(0));
     webhooks::record_levels(config, "[]".to_owned());
     webhooks::forget_levels(config, &batch.entries);

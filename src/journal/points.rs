@@ -4,6 +4,7 @@ use super::accounts::{UNTIL, effective};
 use super::refusals;
 use crate::archive::deployment_id;
 use crate::platform::d1::{Columns, Database, FromRow, Rows, Statement};
+use activity_rank_core::account::Accounts;
 use activity_rank_core::config::Config;
 use activity_rank_core::content::{id_of_member, member_of_stub};
 use activity_rank_core::error::Error;
@@ -98,7 +99,7 @@ pub fn recounted(values: Vec<Value>) -> Statement {
     Statement::new(&sql, values)
 }
 
-/// Reads a page of a user's changes, newest first.
+/// Reads a page of a user's changes, newest first, with what did not count for the user and for `accounts`.
 ///
 /// # Errors
 ///
@@ -107,6 +108,7 @@ pub async fn read_points(
     journal: &Database,
     config: &Config,
     request: &PointsRequest,
+    accounts: &Accounts,
 ) -> Result<PointsPage, Error> {
     let (first, last) = request
         .between
@@ -137,7 +139,9 @@ pub async fn read_points(
     ];
     let mut statements = vec![Statement::new(&sql, values.clone())];
     if request.refused && config.refused_days.is_some() {
-        statements.push(refusals::select(config, &request.user, (first, end)));
+        let users = accounts.list().map(|(_, account)| account);
+        let users: Vec<&str> = [request.user.as_str()].into_iter().chain(users).collect();
+        statements.push(refusals::select(config, &users, (first, end)));
     }
     let results = journal.run(&statements).await?;
     let mut rows: Vec<Change> = results.first().map_or(Ok(Vec::new()), Rows::decode)?;

@@ -6,6 +6,7 @@
 use crate::app::App;
 use crate::archive::deployment_id;
 use crate::log;
+use crate::platform::clock;
 use crate::platform::d1::Statement;
 use crate::platform::refusals;
 use activity_rank_core::activity::{Activity, Counted, RuledActivity};
@@ -66,7 +67,9 @@ pub async fn write(app: &App, rows: String) {
     };
     let written = async {
         let rows = rows_of_members(deployment, rows).await?;
-        journal.run(&[insert(&deployment.config, rows)]).await
+        let today = deployment.calendar.date_at(clock::now()).to_string();
+        let statement = insert(&deployment.config, rows, today);
+        journal.run(&[statement]).await
     };
     if let Err(error) = written.await {
         log::debug(&format!("refusals: {}", error.cause().unwrap_or_default()));
@@ -90,25 +93,32 @@ async fn rows_of_members(deployment: &Deployment, rows: String) -> Result<String
 }
 
 /// Returns the statement that adds rows: a JSON array of `[user, date, action, reason, count, last instant, targets, first
-/// instant, SHA-1 of the user]`. Leaves out activity from before an erasure of the user.
-pub(crate) fn insert(config: &Config, rows: String) -> Statement {
+/// instant, SHA-1 of the user]`, refused on a day. Leaves out activity from before an erasure of the user.
+pub(crate) fn insert(config: &Config, rows: String, refused: String) -> Statement {
     let sql = "INSERT INTO refusals SELECT ?1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, \
-        value ->> 5, value -> 6 FROM json_each(?2) WHERE NOT EXISTS (SELECT 1 FROM journal WHERE site = ?1 \
+        value ->> 5, value -> 6, ?3 FROM json_each(?2) WHERE NOT EXISTS (SELECT 1 FROM journal WHERE site = ?1 \
         AND entry ->> 'did' = 'erase' AND entry ->> 'hash' = value ->> 8 AND CAST(entry ->> 'now' AS INTEGER) >= value ->> 7) \
-        ON CONFLICT DO UPDATE SET count = count + excluded.count, at = MAX(at, excluded.at), targets = \
+        ON CONFLICT DO UPDATE SET count = count + excluded.count, at = MAX(at, excluded.at), \
+        refused = MAX(refused, excluded.refused), targets = \
         (SELECT json_group_array(target) FROM (SELECT value AS target, MIN(place) FROM (SELECT value, key AS place \
         FROM json_each(excluded.targets) UNION ALL SELECT value, key + 10 FROM json_each(refusals.targets)) \
         GROUP BY target ORDER BY 2 LIMIT 10))";
-    Statement::new(sql, vec![deployment_id(config).into(), rows.into()])
+    let values = vec![deployment_id(config).into(), rows.into(), refused.into()];
+    Statement::new(sql, values)
 }
 
-/// Returns the statement that reads rows of a user as JSON, the latest first: from `first` on, before `end`.
-pub(super) fn select(config: &Config, user: &str, (first, end): (i64, i64)) -> Statement {
-    let sql = "SELECT json_array(date, action, reason, count, at, json(targets)) AS text FROM refusals \
-        WHERE site = ?1 AND user = ?2 AND at >= ?3 AND at < ?4 ORDER BY at DESC, date, action, reason LIMIT ?5";
+/// Returns the statement that reads the rows of users together, as JSON, the latest first: from `first` on, before `end`.
+pub(super) fn select(config: &Config, users: &[&str], (first, end): (i64, i64)) -> Statement {
+    let sql = "SELECT json_array(date, action, reason, SUM(count), MAX(at), json((SELECT json_group_array(target) FROM \
+        (SELECT each.value AS target FROM refusals AS same, json_each(same.targets) AS each WHERE same.site = ?1 \
+        AND same.user IN (SELECT value FROM json_each(?2)) AND same.date = refusals.date AND same.action = refusals.action \
+        AND same.reason = refusals.reason GROUP BY target ORDER BY MAX(same.at) DESC, MIN(each.key) LIMIT 10)))) AS text \
+        FROM refusals WHERE site = ?1 AND user IN (SELECT value FROM json_each(?2)) GROUP BY date, action, reason \
+        HAVING MAX(at) >= ?3 AND MAX(at) < ?4 ORDER BY MAX(at) DESC, date, action, reason LIMIT ?5";
+    let users = serde_json::to_string(users).unwrap_or_default();
     let values = vec![
         deployment_id(config).into(),
-        user.into(),
+        users.into(),
         first.into(),
         end.into(),
         MAX_REFUSALS.into(),
@@ -126,7 +136,7 @@ pub(super) fn erase(config: &Config, users: &[&str]) -> Statement {
 /// The rows that one run of cron deletes at most.
 const MAX_DELETED: u32 = 1000;
 
-/// Returns the statement that deletes the first rows of days that are over; `None` if none was ever written.
+/// Returns the statement that deletes the first rows that were refused too long ago; `None` if none was ever written.
 #[must_use]
 pub fn delete_old(deployment: &Deployment, now: Instant) -> Option<Statement> {
     let config = &deployment.config;
@@ -135,7 +145,7 @@ pub fn delete_old(deployment: &Deployment, now: Instant) -> Option<Statement> {
         .date_at(now)
         .plus(1 - i32::try_from(config.refused_days?).ok()?);
     let sql = "DELETE FROM refusals WHERE (site, user, date, action, reason) IN (SELECT site, user, date, action, reason \
-        FROM refusals WHERE site = ?1 AND date < ?2 LIMIT ?3)";
+        FROM refusals WHERE site = ?1 AND refused < ?2 LIMIT ?3)";
     let values = vec![
         deployment_id(config).into(),
         first.to_string().into(),

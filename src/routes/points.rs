@@ -5,12 +5,13 @@ use crate::journal;
 use crate::journal::drain::{REQUEST_BATCHES, drain};
 use crate::platform::d1::Database;
 use crate::response::Response;
+use activity_rank_core::account::Accounts;
 use activity_rank_core::caller::Caller;
 use activity_rank_core::content::Target;
 use activity_rank_core::error::Error;
 use activity_rank_core::point_changes::{PointsPage, PointsRequest};
 use activity_rank_core::profile::Profile;
-use activity_rank_store::{point_changes, profiles, targets};
+use activity_rank_store::{accounts, point_changes, profiles, targets};
 
 /// What changed a user's points: from the journal, or what still counts from the active records.
 pub async fn get(
@@ -42,7 +43,11 @@ async fn read_journal(
     let shard = deployment.config.shard_of(&request.user);
     let shards = shard..shard + 1;
     let drained = drain(deployment, journal, shards, REQUEST_BATCHES).await?;
-    let mut page = journal::read_points(journal, &deployment.config, request).await?;
+    let accounts = match deployment.config.refused_days.filter(|_| request.refused) {
+        Some(_) => accounts::read(deployment, &request.user).await?,
+        None => Accounts::default(),
+    };
+    let mut page = journal::read_points(journal, &deployment.config, request, &accounts).await?;
     page.is_behind = !drained;
     let (profile, flags) = profiles::read(deployment, &request.user).await?;
     if (flags.hidden || flags.frozen) && request.before.is_none() {

@@ -231,6 +231,13 @@ async fn cron_deletes_rows_of_past_days() {
             .await;
     }
     written(&app, 4).await;
+    // Old activity has been refused today.
+    app.miniflare.minute().await;
+    app.miniflare.tick().await;
+    written(&app, 4).await;
+    app.miniflare
+        .sql("UPDATE refusals SET refused = date")
+        .await;
     app.miniflare.minute().await;
     app.miniflare.tick().await;
     written(&app, 2).await;
@@ -316,4 +323,27 @@ async fn refusals_of_account_are_those_of_its_member() {
         refusal("like", "own-target", 1, &at, &["42"]),
     ];
     assert_eq!(page["refused"], json!(expected));
+}
+
+#[tokio::test]
+async fn refusals_of_account_follow_its_join() {
+    let app = start();
+    let [early, late] = [20, 10].map(ago);
+    app.outcome(dated(like("77", "77"), &*early), "capped")
+        .await;
+    app.outcome(dated(like("42", "42"), &*late), "capped").await;
+    written(&app, 2).await;
+    let own = |count, at: &str, targets: &[&str]| {
+        json!([refusal("like", "own-target", count, at, targets)])
+    };
+    let path = "/v1/users/77/account";
+    app.put(path, &json!({"of": "42"})).await.assert_status(200);
+    assert_eq!(
+        app.read(PATH).await["refused"],
+        own(2, &late, &["42", "77"])
+    );
+    app.delete(path).await.assert_status(204);
+    assert_eq!(app.read(PATH).await["refused"], own(1, &late, &["42"]));
+    let page = app.read("/v1/users/77/points?refused=true").await;
+    assert_eq!(page["refused"], own(1, &early, &["77"]));
 }
