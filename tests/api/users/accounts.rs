@@ -431,6 +431,35 @@ async fn leave_that_failed_is_completed() {
     }
 }
 
+/// A moderator freezes or hides the member after the first half: the same request again completes the second one.
+#[tokio::test]
+async fn leave_that_failed_is_completed_after_moderation() {
+    for (hidden, frozen) in [(false, true), (true, false)] {
+        let forwarder = Forwarder::to(&gateway().url());
+        let app = TestApp::with(|worker| {
+            let worker = worker.store(&forwarder.url());
+            let worker = worker.var("JWT_SECRET", sign::SECRET);
+            worker.var("MEMBER_ACCOUNTS", "true")
+        });
+        join(&app, &["42"]).await;
+        forwarder.fail(|request| {
+            let mut words = request.commands().into_iter().flatten();
+            words
+                .any(|word| word == "detach")
+                .then_some(Fault::CutBefore)
+        });
+        let token = sign::hs256(&sign::claims("42"));
+        let member = app.with_key(&token);
+        member.delete(&path("42")).await.assert_status(503);
+        forwarder.heal();
+        app.moderate("9", hidden, frozen).await.assert_status(200);
+        member.delete(&path("42")).await.assert_status(204);
+        app.assert_get(&path("42"), account("42", Value::Null))
+            .await;
+        app.assert_get(&path("9"), account("9", Value::Null)).await;
+    }
+}
+
 #[tokio::test]
 async fn members_join_by_both_tokens() {
     let app = with_member_accounts();

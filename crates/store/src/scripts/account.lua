@@ -68,7 +68,9 @@ end
 -- Returns the accounts of the user after the change, or why it is refused.
 local function change()
   -- A join or its end would let what the moderator has stopped count again.
-  if ARGV[11] == '1' and string.find(letters, '[hf]') then
+  -- A detach that ended after its first half has nothing left to remove: its repetition must end it.
+  local is_removed = verb == 'remove' and not is_listed
+  if ARGV[11] == '1' and not is_removed and string.find(letters, '[hf]') then
     return nil, 'moderated'
   elseif verb == 'check' or verb == 'dismiss' or verb == 'reopen' then
     return before
