@@ -67,28 +67,59 @@ export function joinButton(context, id, name) {
   return element
 }
 
+const MAX_OFFSET = 100_000 // of a board
+const PAGE = 100
+
 /**
- * Returns a table of points and ranks of both users as they are now, all time first.
+ * Returns the rank that a member would have with more points, or a better one if the board has more than 100,000 above.
+ * @param {Context} context
+ * @param {string} period
+ * @param {number} score
+ * @param {number} rank that the member has
+ */
+async function rankWith({ api, signal }, period, score, rank) {
+  // Those with more points are the first of the board.
+  let [low, high] = [0, Math.min(rank - 1, MAX_OFFSET)]
+  while (low < high) {
+    const offset = Math.max(low, Math.floor((low + high - PAGE) / 2))
+    /** @type {{ entries: { score: number }[] }} */
+    const { entries } = await api.get(`/v1/ranking/${period}?offset=${offset}&limit=${PAGE}`, signal)
+    const index = entries.findIndex((entry) => entry.score <= score)
+    if (index > 0) return offset + index + 1
+    if (index === 0) high = offset
+    else low = offset + PAGE
+  }
+  return Math.min(low, high) + 1
+}
+
+/**
+ * Returns a table of points and ranks of both users as they are now, all time first, and the most that the member can have
+ * after a recount.
  * @param {Context} context
  * @param {string} account
  * @param {string} id of the member
  */
-async function comparisonOf({ api, texts, format, signal }, account, id) {
+async function comparisonOf(context, account, id) {
+  const { api, texts, format, signal } = context
   const words = texts.accounts
   /** @type {{ user: User, standings: Record<string, Standing> }[]} */
   const both = await Promise.all([account, id].map((user) => api.get(`${userPath(user)}/standings`, signal)))
   const periods = Object.keys(both[0].standings).filter((period) => Object.hasOwn(texts.periods, period))
-  return table(
-    words.standings,
-    [texts.board, ...both.map(({ user }) => `${named(user.id, user.name)}>`)],
-    periods.reverse().map((period) => [
+  const textOf = (/** @type {number | null} */ score, /** @type {number | null} */ rank) =>
+    rank === null ? '–' : words.standing(format.number(score ?? 0), format.number(rank))
+  const rows = periods.reverse().map(async (period) => {
+    const found = both.map(({ standings }) => standings[period])
+    const sum = found.reduce((sum, { score }) => sum + (score ?? 0), 0)
+    const ranks = found.flatMap(({ rank }) => rank ?? [])
+    const rank = ranks.length ? await rankWith(context, period, sum, Math.min(...ranks)) : null
+    return [
       texts.periods[/** @type {'day'} */ (period)],
-      ...both.map(({ standings }) => {
-        const { rank, score } = standings[period]
-        return rank === null ? '–' : words.standing(format.number(score ?? 0), format.number(rank))
-      }),
-    ]),
-  )
+      ...found.map(({ score, rank }) => textOf(score, rank)),
+      textOf(sum, rank),
+    ]
+  })
+  const titles = [texts.board, ...both.map(({ user }) => `${named(user.id, user.name)}>`), `${words.after}>`]
+  return make('div', {}, table(words.standings, titles, await Promise.all(rows)), make('p', {}, words.after_hint))
 }
 
 /**

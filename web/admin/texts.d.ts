@@ -310,6 +310,8 @@ export interface Texts {
     compare: string
     standings: string
     standing: (points: string, rank: string) => string
+    after: string
+    after_hint: string
     join_hint: string
     joined: (member: string) => string
     detach: string

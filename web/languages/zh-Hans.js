@@ -727,6 +727,8 @@ export const admin = {
     compare: '对比',
     standings: '当前积分与排名',
     standing: (points, rank) => `${points} 分，第 ${rank} 名`,
+    after: '重新计分后至多',
+    after_hint: '双方都做过的活动在重新计分后只计一次，因此积分可能更少。仅关联账号不会改变积分。',
     join_hint: '从现在起，该用户的活动计入此成员；若有日志，之前的活动由账号重新计分补入。',
     joined: (member) => `已成为 ${member} 的关联账号。`,
     detach: '解除关联',
