@@ -36,7 +36,7 @@ pub const SEARCH_COST: Cost = Cost::new(2, 10);
 /// The most rows of the journal that one transaction adds.
 const ROWS: u32 = 20_000;
 
-/// The most pairs that a search reads of a window, by the kind of finding for which they are read: members who give to each
+/// The most pairs that a search reads of a window, by the kind of finding: members who give to each
 /// other or in a circle, members beside these, accounts of farms, few givers, and bursts.
 const QUOTAS: &str = "CASE kind WHEN 'ring' THEN 200 WHEN 'circle' THEN 60 WHEN 'beside' THEN 40 WHEN 'farm' THEN 150 \
     WHEN 'few-givers' THEN 60 ELSE 100 END";
@@ -104,7 +104,7 @@ const FIRST: &str = "(SELECT CAST(entry ->> 'at' AS INTEGER) / 86400000 FROM jou
 
 /// The pairs in bursts, from the journal: without activity that was taken back, and without the accounts of a member. `alone` is
 /// the most gifts of the pair within `?6` milliseconds, and `joint` its gifts in the largest burst of the receiver, of all
-/// givers. Of the latter, `gifts` marks only days with a burst, and a burst is at least half of the gifts of its day: the
+/// givers. Days with such a burst have a row in `gifts`, and a burst is at least half of the gifts of its day: the
 /// readers of a popular author come at the same time too. An instant at midnight may be a date without a time.
 const BURSTS: &str = "dates AS (SELECT ?2 + 1 AS day UNION ALL SELECT day + 1 FROM dates WHERE day < ?11), \
     flag AS MATERIALIZED (SELECT gifts.day, receiver, burst FROM dates CROSS JOIN gifts WHERE site = ?1 \
@@ -664,8 +664,8 @@ pub async fn read_page(
     Ok((cases, search.unwrap_or_else(|| "null".to_owned())))
 }
 
-/// Reads a case with its pairs, and the latest 20 gifts of its first 20 pairs, from the last week of each; of a burst those that
-/// are closest together. `None` if it is unknown.
+/// Reads a case with its pairs, and the latest 20 gifts of its first 20 pairs, from the last week of each; of a burst the closest
+/// together. `None` if it is unknown.
 ///
 /// # Errors
 ///

@@ -518,8 +518,16 @@ describe('members', () => {
     await answer(page, { 'User ID of the account': account }, 'Compare')
     const compared = page.getByRole('dialog').locator('table tr')
     await compared.nth(1).waitFor()
-    assert.deepEqual(await compared.first().locator('th').allInnerTexts(), ['Board', account, user, 'At most, after a recount'])
-    assert.match((await compared.nth(1).innerText()).replace(/\s+/g, ' '), /^All time 3, rank \d+ 2, rank \d+ 5, rank \d+$/)
+    assert.deepEqual(await compared.first().locator('th').allInnerTexts(), [
+      'Board',
+      account,
+      user,
+      'At most, after a recount',
+    ])
+    assert.match(
+      (await compared.nth(1).innerText()).replace(/\s+/g, ' '),
+      /^All time 3, rank \d+ 2, rank \d+ 5, rank \d+$/,
+    )
     await answer(page, {}, 'Join an account')
     await eventually(() => news(page), `${account}: An account of ${user} now.`)
     await app.count([{ user: account, action: 'like', target: 'b' }])

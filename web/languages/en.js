@@ -788,7 +788,8 @@ export const admin = {
     standings: 'Points and rank now',
     standing: (points, rank) => `${points}, rank ${rank}`,
     after: 'At most, after a recount',
-    after_hint: 'What both did counts once after a recount, so it may give fewer points. The join alone changes no points.',
+    after_hint:
+      'What both did counts once after a recount, so it may give fewer points. The join alone changes no points.',
     join_hint:
       'From now on, activity of this user counts for the member. A recount of accounts adds earlier activity, if there is a journal.',
     joined: (member) => `An account of ${member} now.`,

@@ -140,7 +140,7 @@ async fn import(client: &Client, args: &ImportAccountsArgs) -> Result<ExitCode, 
     finish(args, &summary, &text, refused)
 }
 
-/// What the lines of a file would join.
+/// The joins of the lines of a file.
 #[derive(Default)]
 struct Joins {
     /// The line and the member of each account.
@@ -172,7 +172,7 @@ impl Joins {
     }
 }
 
-/// Compares lines with the accounts of the service. Prints those that it would refuse, and returns their number.
+/// Compares lines with the accounts of the service. Prints the lines that it would refuse, and returns their number.
 async fn check(
     client: &Client,
     joins: &[(u64, JoinRequest)],

@@ -45,7 +45,7 @@ struct Entry {
     reason: Option<String>,
 }
 
-/// What a moderator has set for the user, and why.
+/// The moderation of the user, and its reason.
 #[derive(Debug, Deserialize)]
 struct Moderation {
     hidden: bool,

@@ -3029,7 +3029,7 @@ export interface components {
             opened: number;
             /** @description Open cases that were found again. */
             updated: number;
-            /** @description Kinds of pairs of which there were more than a search reads. `circle`: rings without gifts in return. `beside`: members who give to a ring or receive from it. */
+            /** @description Kinds of pairs that the search has not read completely. `circle`: rings without gifts in return. `beside`: members who give to a ring or receive from it. */
             cut: ("beside" | "burst" | "circle" | "farm" | "few-givers" | "ring")[];
         };
         Cases: {

@@ -126,7 +126,7 @@ impl Community {
         });
     }
 
-    /// Returns the rows of the journal for gifts, each of a post of its own; `undo` for those that take them back.
+    /// Returns the rows of the journal for gifts, each of a post of its own; `undo` for entries that take them back.
     fn rows(&self, gifts: &[Gift], did: &str) -> Vec<Value> {
         let rows = gifts.iter().enumerate().map(|(number, gift)| {
             let post = format!("{}-{}-{number}", gift.giver, gift.at);

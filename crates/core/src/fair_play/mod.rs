@@ -528,7 +528,7 @@ impl<'a> Search<'a> {
         together.max_by_key(Vec::len).unwrap_or_default()
     }
 
-    /// Finds bursts of one giver, and those of several together.
+    /// Finds bursts of one giver, and bursts of several together.
     fn find_bursts(&self, findings: &mut Vec<Finding>) {
         let least = self.thresholds.burst_gifts;
         let mut add = |edges: &[Edge<'_>], burst| {
@@ -544,7 +544,7 @@ impl<'a> Search<'a> {
                     add(&[edge], edge.pair.burst);
                 }
             }
-            // Who gives little beside one who gives much has come at that time by chance.
+            // A giver of little beside a giver of much has come at that time by chance.
             together.retain(|edge| edge.pair.joint * 4 >= most);
             let joint = together.iter().map(|edge| edge.pair.joint).sum();
             if joint >= least {

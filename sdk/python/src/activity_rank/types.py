@@ -1264,7 +1264,7 @@ class CaseSearch(TypedDict):
     updated: int
     """Open cases that were found again."""
     cut: list[Literal["beside", "burst", "circle", "farm", "few-givers", "ring"]]
-    """Kinds of pairs of which there were more than a search reads. `circle`: rings without gifts in return. `beside`:
+    """Kinds of pairs that the search has not read completely. `circle`: rings without gifts in return. `beside`:
     members who give to a ring or receive from it."""
 
 
