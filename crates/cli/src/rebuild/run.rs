@@ -13,7 +13,7 @@ use super::replay::{Replay, format_throughput};
 use super::session::Session;
 use super::settings::Settings;
 use super::state::Phase;
-use super::swap::{complete, swap};
+use super::swap::{complete, prepare, swap};
 use crate::args::{RebuildArgs, ServiceArgs};
 use crate::count::count;
 use crate::failure::{DIFFERENT, Failure};
@@ -112,13 +112,24 @@ async fn rebuild(
         Screen::print_error(&summary.refusal(session));
         return Ok(Some(ExitCode::from(DIFFERENT)));
     }
-    for (index, mut replay) in replays {
-        if let Some(owned) = session.shards.get_mut(index) {
-            let waited = swap(owned, &mut replay).await?;
-            summary.longest_wait = summary.longest_wait.max(waited);
+    // The shards swap directly after each other: until the last one, boards mix both generations.
+    let mut calls = Vec::new();
+    for (index, replay) in replays {
+        if let Some(owned) = session.shards.get(index) {
+            calls.push((prepare(owned).await?, replay));
         }
+    }
+    for (call, replay) in &mut calls {
+        let waited = swap(call, replay).await?;
+        summary.longest_wait = summary.longest_wait.max(waited);
         summary.entries += replay.entries();
         summary.rebuilt += 1;
+    }
+    drop(calls);
+    for owned in &mut session.shards {
+        if owned.state.phase == Phase::Replay {
+            owned.delete_former().await?;
+        }
     }
     restore_lists(&session.shards).await?;
     for owned in &session.shards {

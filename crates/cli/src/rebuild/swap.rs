@@ -50,21 +50,29 @@ enum SwapReply {
     Fingerprint([String; 1]),
 }
 
-/// Swaps a shard whose journal has been replayed, and deletes the former generation. Returns how long writers may have
-/// waited.
+/// Prepares the swap of a shard whose journal has been replayed: all work that does not depend on the last entries.
 ///
 /// # Errors
 ///
-/// [`Failure`] if service or store do not respond, another run owns the rebuild, or the service writes faster than the
-/// journal can be replayed.
-pub async fn swap(owned: &mut OwnedShard, replay: &mut Replay) -> Result<Duration, Failure> {
-    let shard = &owned.shard;
-    let owner = &owned.state.owner;
+/// [`Failure`] if the store does not respond, or another run owns the rebuild.
+pub async fn prepare(owned: &OwnedShard) -> Result<SwapCall<'_>, Failure> {
+    let (shard, owner) = (&owned.shard, &owned.state.owner);
     sweep(shard, owner).await?;
     let call = SwapCall::new(shard, &owned.state).await?;
     for key in [Keys::events, Keys::tombstones] {
         restore_hash(shard, owner, key).await?;
     }
+    Ok(call)
+}
+
+/// Swaps a prepared shard. Returns how long writers may have waited. The former generation is left to delete.
+///
+/// # Errors
+///
+/// [`Failure`] if service or store do not respond, another run owns the rebuild, or the service writes faster than the
+/// journal can be replayed.
+pub async fn swap(call: &SwapCall<'_>, replay: &mut Replay) -> Result<Duration, Failure> {
+    let (shard, owner) = (call.shard, call.owner);
     let mut read = String::new();
     let (mut paused_at, mut longest) = (None::<Instant>, Duration::ZERO);
     for attempt in 0..MAX_ATTEMPTS {
@@ -84,10 +92,7 @@ pub async fn swap(owned: &mut OwnedShard, replay: &mut Replay) -> Result<Duratio
             longest = longest.max(paused_at.elapsed());
         }
         match reply {
-            SwapReply::Text(reply) if reply == "swapped" => {
-                owned.delete_former().await?;
-                return Ok(longest);
-            }
+            SwapReply::Text(reply) if reply == "swapped" => return Ok(longest),
             SwapReply::Text(reply) if reply == "lost" => return Err(lost_ownership()),
             SwapReply::Text(last) => {
                 read = last;
@@ -124,7 +129,7 @@ pub async fn complete(owned: &mut OwnedShard) -> Result<(), Failure> {
 }
 
 /// What all attempts of a swap have in common.
-struct SwapCall<'a> {
+pub struct SwapCall<'a> {
     shard: &'a Shard,
     owner: &'a str,
     /// What else the swap does, as letters.

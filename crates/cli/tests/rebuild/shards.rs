@@ -86,7 +86,7 @@ async fn kill_at_second_shard(app: &JournalApp, forwarder: &Forwarder) -> TestRe
     kill_before_swap(app, forwarder, 1).await?;
     let phases = phases(app)?;
     let phases: Vec<_> = phases.iter().map(Option::as_deref).collect();
-    assert_eq!(phases, [Some("done"), Some("replay"), Some("replay")]);
+    assert_eq!(phases, [Some("swapped"), Some("replay"), Some("replay")]);
     forwarder.reset();
     Ok(())
 }
@@ -111,8 +111,6 @@ async fn killed_rebuild_resumes_at_second_shard() -> TestResult {
         let response = app.send(json!([like])).await;
         assert_eq!(response.body["results"][0]["outcome"], "counted", "{shard}");
     }
-    let ttl: i64 = redis_command(&mut app.redis(), &["TTL", &key(&app, 0, "r")])?;
-    assert!((1..=86_400).contains(&ttl), "{ttl}");
 
     let resumed = command_at(&app, &forwarder.url(), &["rebuild"]).spawn()?;
     let output = tokio::task::spawn_blocking(move || resumed.wait_with_output()).await??;
@@ -125,7 +123,9 @@ async fn killed_rebuild_resumes_at_second_shard() -> TestResult {
     let tag = format!("{{{}:0}}", app.endpoint.prefix);
     let touched = forwarder.requests().into_iter().filter(|request| {
         let text = String::from_utf8_lossy(&request.body).into_owned();
-        text.contains(&format!("{tag}2")) || text.contains(&format!("{tag}3"))
+        let is_written = text.contains(&format!("{tag}2")) || text.contains(&format!("{tag}3"));
+        // The former generation is left to delete.
+        is_written && text.contains("EVALSHA")
     });
     assert_eq!(touched.count(), 0, "the first shard was rebuilt again");
 
