@@ -69,25 +69,18 @@ async fn import(client: &Client, args: &ImportAccountsArgs) -> Result<ExitCode, 
     let (mut joins, mut invalid, mut file) = (Vec::new(), 0, Joins::default());
     open(&args.file, &args.format)?.read(|raw| {
         let number = raw.number;
-        match read_value(raw).map_err(|problem| problem.to_string()) {
-            Ok(None) => {}
-            Ok(Some((_, value))) => match parse(&value) {
-                Ok(join) => match file.add(number, &join) {
-                    Ok(()) => joins.push((number, join)),
-                    Err(error) => {
-                        invalid += 1;
-                        Screen::print_error(&format!("line {number}: {}", printable(&error)));
-                    }
-                },
-                Err(error) => {
-                    invalid += 1;
-                    Screen::print_error(&format!("line {number}: {}", printable(&error)));
-                }
-            },
-            Err(error) => {
-                invalid += 1;
-                Screen::print_error(&format!("line {number}: {}", printable(&error)));
+        let mut read = || match read_value(raw).map_err(|problem| problem.to_string())? {
+            None => Ok(()),
+            Some((_, value)) => {
+                let join = parse(&value)?;
+                file.add(number, &join)?;
+                joins.push((number, join));
+                Ok::<(), String>(())
             }
+        };
+        if let Err(error) = read() {
+            invalid += 1;
+            Screen::print_error(&format!("line {number}: {}", printable(&error)));
         }
         true
     })?;
