@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::args::{AccountsArgs, AccountsCommand, ImportAccountsArgs, ServiceArgs};
-use crate::board::{RETRIES, User, print_body};
+use crate::board::{RETRIES, User, parse_body, print_body};
 use crate::client::{Client, client};
 use crate::count::count;
 use crate::failure::{Failure, LINES_REFUSED};
@@ -179,9 +179,7 @@ async fn check(
                 let url = client.url(&["v1", "users", name, "account"]);
                 let get = || client.get_with_key(&url);
                 let body = client.with_backoff(RETRIES, |_, _| (), get).await?;
-                let found: Accounts = serde_json::from_slice(&body)
-                    .map_err(|error| Failure::Store(format!("{url}: {error}")))?;
-                known.insert(name.clone(), found);
+                known.insert(name.clone(), parse_body::<Accounts>(&url, &body)?);
             }
         }
         let reason = match (known.get(user), known.get(of)) {
