@@ -69,7 +69,7 @@ async fn import(client: &Client, args: &ImportAccountsArgs) -> Result<ExitCode, 
     let (mut joins, mut invalid, mut file) = (Vec::new(), 0, Joins::default());
     open(&args.file, &args.format)?.read(|raw| {
         let number = raw.number;
-        let mut read = || match read_value(raw).map_err(|problem| problem.to_string())? {
+        let read = || match read_value(raw).map_err(|problem| problem.to_string())? {
             None => Ok(()),
             Some((_, value)) => {
                 let join = parse(&value)?;
