@@ -32,6 +32,16 @@ async fn deliver(app: &Client) {
     app.minute().await;
 }
 
+/// Gives others all that they receive: what began after a response may still be under way.
+async fn deliver_all(app: &TestApp) {
+    let mut store = app.store();
+    until("all receivers", async || {
+        deliver(app).await;
+        (store.waiting() == 0).then_some(())
+    })
+    .await;
+}
+
 /// Registers a target.
 async fn register(app: &Client, target: &str, body: Value) {
     let response = app.put(&format!("/v1/targets/{target}"), &body).await;
@@ -41,13 +51,7 @@ async fn register(app: &Client, target: &str, body: Value) {
 
 /// Returns the ids and scores of a board: of targets on a board of content, of users on others.
 async fn rows(app: &TestApp, path: &str) -> Vec<(String, i64)> {
-    let mut store = app.store();
-    // What began after a response may still be under way.
-    until("all receivers", async || {
-        deliver(app).await;
-        (store.waiting() == 0).then_some(())
-    })
-    .await;
+    deliver_all(app).await;
     let board = app.read(path).await;
     let entries = board["entries"].as_array().expect("entries");
     assert_eq!(board["total"], entries.len());

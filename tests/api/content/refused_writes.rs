@@ -3,7 +3,7 @@
 use test_support::{Fault, Refusal, Value, json};
 
 use super::moderation::{delete, moderate, two_targets};
-use super::{assert_boards, content, deliver};
+use super::{assert_boards, content, deliver, deliver_all};
 use crate::app::TestApp;
 use crate::bodies::{activity, like, undo, with};
 
@@ -53,7 +53,7 @@ async fn retry_completes_refused_writes() {
         for refusal in [Refusal::Only(number), Refusal::From(number)] {
             store.clear();
             app.send_activity(before.clone()).await.assert_status(200);
-            deliver(&app).await;
+            deliver_all(&app).await;
             forwarder.fail(move |_| Some(Fault::RefuseWrites(refusal)));
             let response = app.send_activity(array.clone()).await;
             forwarder.heal();
@@ -92,6 +92,7 @@ async fn retry_completes_refused_moderation() {
         for refusal in [Refusal::Only(number), Refusal::From(number)] {
             store.clear();
             two_targets(&app).await;
+            deliver_all(&app).await;
             for hidden in [true, false] {
                 let body = json!({"hidden": hidden, "reason": "A test"});
                 let path = "/v1/targets/post-7/moderation";
