@@ -5,7 +5,7 @@ use crate::journal::accounts::read_past;
 use crate::middleware::authentication::identify;
 use crate::request::Body;
 use crate::response::Response;
-use activity_rank_core::account::{self, Accounts, JoinRequest};
+use activity_rank_core::account::{self, Accounts, JoinRequest, Past};
 use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
@@ -23,7 +23,7 @@ pub async fn get(
     respond(context, &user, &known).await
 }
 
-/// Returns the accounts of a user, and whether their past counts.
+/// Returns the accounts of a user, whether their past counts, and how far the recount is.
 async fn respond(
     context: RequestContext<'_>,
     user: &str,
@@ -31,7 +31,13 @@ async fn respond(
 ) -> Result<Response, Error> {
     let journal = context.app.bindings.journal.as_ref();
     let past = read_past(journal, &context.deployment.config, (user, known)).await?;
-    Ok(Response::json_text(account::render(user, known, past)))
+    let recount = match past {
+        Some(Past::Pending) => accounts::read_recount(context.deployment).await?,
+        Some(Past::Counted | Past::LeftOut) | None => None,
+    };
+    Ok(Response::json_text(account::render(
+        user, known, past, recount,
+    )))
 }
 
 /// `PUT` of the member of whom a user is an account. A member proves to be both by two tokens.

@@ -133,9 +133,10 @@ impl Past {
     }
 }
 
-/// Renders the member of an account, and the accounts of a member. Ids need no escapes.
+/// Renders the member of an account, and the accounts of a member, and how far a recount of their past is, in percent. Ids need no
+/// escapes.
 #[must_use]
-pub fn render(user: &str, accounts: &Accounts, past: Option<Past>) -> String {
+pub fn render(user: &str, accounts: &Accounts, past: Option<Past>, recount: Option<u64>) -> String {
     let of = accounts.member();
     let of = of.map_or_else(|| "null".to_owned(), |(_, member)| format!("\"{member}\""));
     let list: Vec<String> = accounts
@@ -144,7 +145,10 @@ pub fn render(user: &str, accounts: &Accounts, past: Option<Past>) -> String {
         .collect();
     let list = list.join(",");
     let past = past.map_or_else(String::new, |past| format!(",\"past\":\"{}\"", past.name()));
-    format!("{{\"user\":{{\"id\":\"{user}\"}},\"account_of\":{of},\"accounts\":[{list}]{past}}}")
+    let recount = recount.map_or_else(String::new, |percent| format!(",\"recount\":{percent}"));
+    format!(
+        "{{\"user\":{{\"id\":\"{user}\"}},\"account_of\":{of},\"accounts\":[{list}]{past}{recount}}}"
+    )
 }
 
 #[cfg(test)]

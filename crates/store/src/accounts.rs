@@ -38,6 +38,30 @@ pub async fn read(deployment: &Deployment, user: &str) -> Result<Accounts, Error
     ))
 }
 
+/// Returns how far a recount of accounts is that runs now, in percent of the journal on all shards; `None` if none runs.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_recount(deployment: &Deployment) -> Result<Option<u64>, Error> {
+    let shards = deployment.config.shards;
+    let states = (0..shards).map(|shard| {
+        let state = Command::new("HMGET").arg(&deployment.keys(shard).rebuild());
+        state.arg("entry").arg("until")
+    });
+    let (mut done, mut all) = (0, 0);
+    for state in deployment.run_commands(states.collect()).await? {
+        let number = |index| {
+            let text = state.at(index)?.optional_text()?.unwrap_or_default();
+            Ok::<u64, Error>(text.parse().unwrap_or_default())
+        };
+        let (entry, until) = (number(0)?, number(1)?);
+        done += entry.min(until);
+        all = all.max(until);
+    }
+    Ok((done * 100).checked_div(all * u64::from(shards)))
+}
+
 /// Returns the members of users who are accounts, in the order of the users.
 ///
 /// # Errors

@@ -2705,6 +2705,8 @@ export interface components {
              * @enum {unknown}
              */
             past?: "counted" | "pending" | "left-out";
+            /** @description While a recount of accounts counts the journal again: the part that is done, in percent. Absent otherwise. */
+            recount?: number;
         };
         Pause: {
             /**

@@ -146,7 +146,7 @@ impl JournalApp {
 
     /// Runs a recount of accounts, and returns what it prints.
     #[track_caller]
-    fn recount_accounts(&self, mode: &[&str]) -> Result<String, Box<dyn std::error::Error>> {
+    pub fn recount_accounts(&self, mode: &[&str]) -> Result<String, Box<dyn std::error::Error>> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("rules.json");
         fs::write(&path, rules().to_string())?;
@@ -573,11 +573,18 @@ async fn recount_of_accounts_survives_kill_in_every_phase() -> TestResult {
                 app.run(&step).await;
             }
         }
-        let mut runs = 0;
+        let (mut runs, mut seen) = (0, BTreeSet::new());
+        let path = format!("/v1/users/p0{letter}/account");
         while !run_and_kill(&app, &forwarder, &mut random, &args)? {
             runs += 1;
             assert!(runs < 400, "the recount never completes");
+            seen.extend(app.api.get(&path).await.body["recount"].as_u64());
         }
+        assert!(
+            leaves != seen.iter().any(|percent| *percent <= 100),
+            "{seen:?}"
+        );
+        assert_eq!(app.api.get(&path).await.body["recount"], Value::Null);
         println!("killed {runs} times");
         twin.recount_accounts(&["--apply", "--yes"])?;
         assert_same(

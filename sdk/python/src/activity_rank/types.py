@@ -908,6 +908,8 @@ class Accounts(TypedDict):
     """Whether the activity of the accounts before their joins counts for the member: a recount has added it
     (`counted`), the next recount adds it (`pending`), or there is no journal (`left-out`). Absent for a user without
     accounts."""
+    recount: NotRequired[int]
+    """While a recount of accounts counts the journal again: the part that is done, in percent. Absent otherwise."""
 
 
 Pause = TypedDict(
