@@ -8,6 +8,7 @@ use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::{Definitions, FINAL_KEPT};
 use activity_rank_store::archive_source::{ArchivePage, BoardState};
+use activity_rank_store::keys::Keys;
 use serde_json::Value;
 
 /// Number of visible users that the archive keeps of a board. It keeps the total of a larger one.
@@ -21,6 +22,8 @@ const LEASE: i64 = 120_000;
 pub struct BoardName {
     /// The name, such as `d:2026-11-20:eu`.
     pub name: String,
+    /// The name in the index and in the key: another one for what a recount has made of a board that Redis no longer has.
+    pub source: String,
     /// The column `kind`: the subject as in the name, `T` for content and `A` for authors, and the period; `E` for
     /// events.
     kind: String,
@@ -250,14 +253,20 @@ fn places(rows: &[(String, i64)]) -> Value {
 }
 
 impl BoardName {
-    /// Parses a board name; `None` for a board without an end.
+    /// Parses the name of a board of the index; `None` for a board without an end, and for the board of an event that is
+    /// counted again.
     #[must_use]
     pub fn parse(
-        name: &str,
+        source: &str,
         calendar: &Calendar,
         definitions: &Definitions,
         now: Instant,
     ) -> Option<Self> {
+        let name = source.strip_suffix(Keys::CORRECTED).unwrap_or(source);
+        // No id has a tab.
+        if name.contains('\t') {
+            return None;
+        }
         let subject = BoardKind::from_board_name(name).prefix();
         let (kind, group, day, end);
         if let Some(event) = event_of_board_name(name) {
@@ -273,11 +282,18 @@ impl BoardName {
         }
         Some(Self {
             name: name.to_owned(),
+            source: source.to_owned(),
             kind,
             group: group.to_owned(),
             day,
             end,
         })
+    }
+
+    /// Returns whether a recount has made it of a board that Redis no longer has.
+    #[must_use]
+    pub fn is_corrected(&self) -> bool {
+        self.source != self.name
     }
 
     /// Returns the event, if the board is that of one.

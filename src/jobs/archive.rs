@@ -33,8 +33,8 @@ const STATES_COST: Cost = Cost::new(3, 1);
 const TOGETHER_COST: Cost = Cost::new(5, 7);
 
 /// The most that a page takes: a request that reads it and a transaction that writes it or, after the
-/// last page, one that counts the rows, a request that records the board and a transaction.
-const PAGE_COST: Cost = Cost::new(6, 5);
+/// last page, one that counts the rows, requests that record the board and delete a corrected one, and a transaction.
+const PAGE_COST: Cost = Cost::new(7, 5);
 
 /// The cost of the release of a shard.
 const RELEASE_COST: Cost = Cost::new(1, 1);
@@ -302,15 +302,13 @@ impl Run<'_> {
         let (calendar, definitions) = (&self.deployment.calendar, &self.definitions);
         let (mut boards, mut indexes) = (Vec::new(), Vec::new());
         for (index, name) in names.iter().enumerate() {
-            // The index also contains spans of histories. No id has a tab: that is the board of an event that is counted again.
-            if name.0.contains('\t') {
-                continue;
-            }
+            // The index also contains spans of histories.
             let board = BoardName::parse(&name.0, calendar, definitions, self.now);
             let Some(board) = board else { continue };
             let settled = settled_at(&board, board.end);
             let may_be_due = settled <= self.now.0 || self.is_urgent(name);
-            if board.end <= self.now && settled > self.since && may_be_due {
+            let is_due = board.end <= self.now && settled > self.since && may_be_due;
+            if is_due || board.is_corrected() {
                 boards.push(board);
                 indexes.push(index);
             }
@@ -347,25 +345,31 @@ impl Run<'_> {
         Ok(names.len())
     }
 
-    /// Returns the boards that are not archived as they are. A board without a copy needs no state.
+    /// Returns the boards that are not archived as they are. A board without a copy needs no state. A corrected one is
+    /// deleted once it is archived.
     async fn due(&self, boards: &[DueBoard]) -> Result<Vec<DueBoard>, Error> {
-        let complete = boards
+        let with_state = boards
             .iter()
-            .filter(|(_, _, archived)| archived.complete.is_some());
-        let complete: Vec<&str> = complete.map(|(_, board, _)| board.name.as_str()).collect();
+            .filter(|(_, board, archived)| board.is_corrected() || archived.complete.is_some());
+        let names: Vec<&str> = with_state
+            .map(|(_, board, _)| board.source.as_str())
+            .collect();
         let mut states = Vec::new();
-        if !complete.is_empty() {
-            states = source::read_states(self.deployment, self.shard, &complete).await?;
+        if !names.is_empty() {
+            states = source::read_states(self.deployment, self.shard, &names).await?;
         }
         let mut states = states.into_iter();
         let mut due = Vec::new();
         for (index, board, archived) in boards {
-            let is_current = archived.complete.as_ref().is_some_and(|copy| {
-                let state = states.next().flatten();
-                let is_same_day = copy.day == board.day || board.day.is_empty();
-                state.is_none_or(|state| state == copy.state && is_same_day)
-            });
-            if !is_current {
+            let is_due = match &archived.complete {
+                _ if board.is_corrected() => states.next().flatten().is_some(),
+                None => true,
+                Some(copy) => states.next().flatten().is_some_and(|state| {
+                    let is_same_day = copy.day == board.day || board.day.is_empty();
+                    state != copy.state || !is_same_day
+                }),
+            };
+            if is_due {
                 due.push((*index, board.clone(), archived.clone()));
             }
         }
@@ -385,7 +389,8 @@ impl Run<'_> {
         if !self.may_continue(TOGETHER_COST) {
             return Ok(Some(*first));
         }
-        let is_new = |(_, _, archived): &&DueBoard| archived.partial.is_none();
+        let is_new =
+            |(_, board, archived): &&DueBoard| archived.partial.is_none() && !board.is_corrected();
         let new: Vec<&DueBoard> = due.iter().filter(is_new).collect();
         let names: Vec<&str> = new
             .iter()
@@ -408,6 +413,9 @@ impl Run<'_> {
             let is_complete = complete.contains(&board.name.as_str()) || gone.contains(index);
             if !is_complete && !self.archive_board(board, archived).await? {
                 return Ok(Some(*index));
+            }
+            if board.is_corrected() {
+                source::delete_corrected(self.deployment, self.shard, &board.name).await?;
             }
         }
         Ok(None)
@@ -474,9 +482,9 @@ impl Run<'_> {
         let mut audit = None;
         while self.may_continue(PAGE_COST) {
             let first = start.unwrap_or(0);
-            let names = [board.name.as_str()];
+            let sources = [board.source.as_str()];
             let mut pages =
-                source::read_pages(self.deployment, self.shard, &names, first, KEPT).await?;
+                source::read_pages(self.deployment, self.shard, &sources, first, KEPT).await?;
             let Some(page) = pages.pop().flatten() else {
                 return Ok(true);
             };
@@ -493,6 +501,7 @@ impl Run<'_> {
             }
             if end {
                 if board.event().is_none() {
+                    let names = [board.name.as_str()];
                     source::record_archived(self.deployment, self.shard, &names).await?;
                 }
                 board.finish(self.archive, &self.id, page.state).await?;

@@ -123,6 +123,21 @@ fn decode_state(reply: &Reply, first: usize) -> Result<BoardState, StoreError> {
     })
 }
 
+/// Deletes what a recount has made of a board, once the archive has it. Its name stays in the index until it expires.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn delete_corrected(
+    deployment: &Deployment,
+    shard: u32,
+    name: &str,
+) -> Result<(), Error> {
+    let key = deployment.keys(shard).corrected_board(name);
+    let command = Command::new("UNLINK").arg(&key);
+    deployment.run_command(command).await.map(|_| ())
+}
+
 /// Reads the definitions of events, and whether the set of archived boards exists: Redis may have lost it.
 ///
 /// # Errors

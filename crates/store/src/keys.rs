@@ -116,6 +116,9 @@ impl Keys {
     /// Precedes the record of an undo in a history.
     pub const UNDONE: char = '-';
 
+    /// Ends the name of a board that Redis no longer has, as a recount has it: until cron has archived that.
+    pub const CORRECTED: char = '\t';
+
     /// Begins the field of a history with what an action has given one receiver on a day: day and action follow, as in a
     /// total, and 12 digits of the SHA-1 of the receiver.
     pub const PAIR: char = '>';
@@ -402,6 +405,12 @@ impl Keys {
     #[must_use]
     pub fn board_named(&self, name: &str) -> String {
         self.generation_key("b", name)
+    }
+
+    /// Returns the key of what a recount has made of a board that Redis no longer has.
+    #[must_use]
+    pub fn corrected_board(&self, name: &str) -> String {
+        self.board_named(&format!("{name}{}", Self::CORRECTED))
     }
 
     /// Returns the name in the key of a board; `None` for any other key.

@@ -96,7 +96,11 @@ pub struct Journals<'a> {
 }
 
 /// Calls a function with every entry of every shard.
-async fn read_all(journals: Journals<'_>, mut add: impl FnMut(Entry)) -> Result<(), Failure> {
+///
+/// # Errors
+///
+/// As [`read_page`].
+pub async fn read_all(journals: Journals<'_>, mut add: impl FnMut(Entry)) -> Result<(), Failure> {
     for owned in journals.shards {
         let (mut next, mut entries) = (Some(0), 0);
         while let Some(after) = next {

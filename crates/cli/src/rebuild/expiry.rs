@@ -7,7 +7,7 @@ use activity_rank_core::calendar::Period;
 use activity_rank_store::count::Verb;
 use activity_rank_store::keys::Keys;
 
-use super::journal::{Activity, Receipt};
+use super::journal::{Activity, Change, Receipt};
 use super::retention::Retention;
 
 /// Milliseconds in a day.
@@ -133,6 +133,21 @@ impl<'a> ChangedBoards<'a> {
         }
     }
 
+    /// Returns the boards of an activity that counts, or of a receipt; `None` for another entry.
+    #[must_use]
+    pub fn of(change: &'a Change) -> Option<Self> {
+        match change {
+            Change::Activity(activity) => Some(Self::for_activity(activity)),
+            Change::Receive(receipt) => Some(Self::for_receipt(receipt)),
+            _ => None,
+        }
+    }
+
+    /// Returns the names of the boards.
+    pub fn into_names(self) -> impl Iterator<Item = String> {
+        self.boards.into_iter().map(|(_, name)| name)
+    }
+
     /// Returns the names of the boards that were archived and deleted at the time of the entry.
     #[must_use]
     pub fn archived(&self) -> Vec<String> {
@@ -149,7 +164,6 @@ fn add(millis: i64, seconds: u64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rebuild::journal::Change;
     use crate::rebuild::samples::{default_retention, entry};
     use serde_json::{Value, json};
 

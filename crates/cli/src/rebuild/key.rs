@@ -118,6 +118,7 @@ impl Key {
             // The version before counted an event again beside its board.
             "g" => Some(Self::Other),
             "bE" if rest.starts_with(":\t") => Some(Self::Other),
+            _ if rest.ends_with(Keys::CORRECTED) => Some(Self::Other),
             _ => BoardId::parse(name.strip_prefix('b')?).map(Self::Board),
         }
     }

@@ -22,10 +22,12 @@
 //!   keys that expired between two entries.
 //! - [`replay`]: applies the calls, each entry exactly once.
 //! - [`compare`]: finds differences between both generations.
-//! - [`swap`]: lets the next generation count. [`accounts`]: restores lists of accounts.
+//! - [`swap`]: lets the next generation count. [`accounts`]: restores lists of accounts. [`corrections`]: what a recount
+//!   of accounts makes of boards that only the archive has.
 
 pub mod accounts;
 pub mod compare;
+pub mod corrections;
 pub mod event;
 pub mod expiry;
 pub mod file;

@@ -1098,6 +1098,20 @@ impl Past {
         }
     }
 
+    /// Returns whether an entry of a shard becomes another, or nothing.
+    #[must_use]
+    pub fn changes(&self, shard: u32, number: u64) -> bool {
+        let replaced = self.replaced.get(&shard);
+        replaced.is_some_and(|replaced| replaced.contains_key(&number))
+    }
+
+    /// Returns what entries become.
+    pub fn new_entries(&self) -> impl Iterator<Item = &Entry> {
+        let replaced = self.replaced.values().flat_map(BTreeMap::values).flatten();
+        let added = self.added.values().flat_map(BTreeMap::values).flatten();
+        replaced.chain(added.map(|(.., entry)| entry))
+    }
+
     /// Replaces the entries of a page: of a shard, after a number, and up to another one or the last.
     pub fn replace(&self, shard: u32, after: u64, next: Option<u64>, entries: &mut Vec<Entry>) {
         let mut all: BTreeMap<u64, Vec<Entry>> = BTreeMap::new();

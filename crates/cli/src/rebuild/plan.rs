@@ -29,7 +29,7 @@ use serde_json::Value;
 use super::account::Exclusions;
 use super::expiry::{ChangedBoards, ExpiryTracker};
 use super::journal::{Activity, Change, Entry, Receipt, Registration};
-use super::retention::Retention;
+use super::retention::{EXPIRED_TTL, Retention};
 use super::rules::Recounts;
 use super::store::sha1_hex;
 
@@ -101,6 +101,11 @@ pub enum ScriptCall {
         /// Keys that the next step of the change needs, as the last script requested them; empty before
         /// the change begins.
         requested: Vec<String>,
+    },
+    /// Keeps a board that was archived and deleted, for a recount: as the archive has it, but for what the recount changes.
+    Keep {
+        /// Its name.
+        name: String,
     },
     /// A Redis command.
     Command {
@@ -183,10 +188,14 @@ impl Step {
     /// Returns a preparing command.
     #[must_use]
     pub fn command(name: &'static str, key: String, args: Vec<String>) -> Self {
+        Self::preparing(ScriptCall::Command { name, key, args })
+    }
+
+    fn preparing(call: ScriptCall) -> Self {
         Self {
             entry: None,
             entries: 0,
-            call: ScriptCall::Command { name, key, args },
+            call,
         }
     }
 
@@ -220,6 +229,7 @@ impl Step {
             | ScriptCall::Account { .. }
             | ScriptCall::Award { .. }
             | ScriptCall::AllBoards { .. }
+            | ScriptCall::Keep { .. }
             | ScriptCall::Command { .. } => false,
         }
     }
@@ -299,6 +309,21 @@ impl Step {
                 participant,
                 requested,
             } => script.encode(context, *then, participant, requested),
+            ScriptCall::Keep { name } => {
+                let keys = &context.keys;
+                EncodedCall {
+                    script: "keep",
+                    keys: vec![
+                        keys.index(),
+                        keys.board_named(name),
+                        keys.corrected_board(name),
+                    ],
+                    args: vec![
+                        (EXPIRED_TTL * 1000).to_string(),
+                        format!("{name}{}", Keys::CORRECTED),
+                    ],
+                }
+            }
             ScriptCall::Command { name, key, args } => EncodedCall {
                 script: "run",
                 keys: vec![key.clone()],
@@ -337,6 +362,7 @@ impl Step {
             ScriptCall::Receive { .. }
             | ScriptCall::Account { .. }
             | ScriptCall::Award { .. }
+            | ScriptCall::Keep { .. }
             | ScriptCall::Command { .. } => {
                 return Err(invalid());
             }
@@ -367,6 +393,7 @@ impl Step {
             | ScriptCall::Receive { .. }
             | ScriptCall::Account { .. }
             | ScriptCall::Award { .. }
+            | ScriptCall::Keep { .. }
             | ScriptCall::Command { .. } => Err("a change of visibility is incomplete".to_owned()),
         }
     }
@@ -994,15 +1021,23 @@ impl Planner {
         if !has_room || !expired.is_empty() || archived_changes || counts_elsewhere {
             self.close();
         }
-        for key in expired {
+        let has_expired = !expired.is_empty();
+        let boards: Vec<String> = archived
+            .iter()
+            .map(|name| self.keys.board_named(name))
+            .collect();
+        for key in expired.into_iter().filter(|key| !boards.contains(key)) {
             self.steps.push(Step::command("UNLINK", key, Vec::new()));
+        }
+        if archived_changes || has_expired {
+            let kept = archived.iter().cloned();
+            self.steps
+                .extend(kept.map(|name| Step::preparing(ScriptCall::Keep { name })));
         }
         if archived_changes {
             let key = self.keys.archived();
-            let boards = archived.iter().map(|name| self.keys.board_named(name));
-            for key in [key.clone()].into_iter().chain(boards) {
-                self.steps.push(Step::command("UNLINK", key, Vec::new()));
-            }
+            self.steps
+                .push(Step::command("UNLINK", key.clone(), Vec::new()));
             if !archived.is_empty() {
                 self.steps
                     .push(Step::command("SADD", key, archived.clone()));
@@ -1216,9 +1251,9 @@ mod tests {
         assert_eq!(
             steps(&[skipped.clone(), skipped, at(0)]),
             [
+                "4000000000000 d:2026-11-20\t {ar:0}2i {ar:0}2bd:2026-11-20 {ar:0}2bd:2026-11-20\t",
+                "4000000000000 d:2026-11-20:eu\t {ar:0}2i {ar:0}2bd:2026-11-20:eu {ar:0}2bd:2026-11-20:eu\t",
                 CLEAR_ARCHIVED,
-                "UNLINK {ar:0}2bd:2026-11-20",
-                "UNLINK {ar:0}2bd:2026-11-20:eu",
                 "SADD d:2026-11-20 d:2026-11-20:eu {ar:0}2a",
                 NEW_USER,
                 "2 to 2 count",

@@ -33,6 +33,21 @@ local function failure(outcomes)
   end
 end
 
+-- Keeps a board that was archived and deleted: it has expired. KEYS: index, board, kept board. ARGV: TTL in ms of an
+-- expired key, name of the kept board. Later entries write another board.
+scripts.keep = function(keys, args)
+  local index, board, kept = unpack(keys)
+  if redis.call('EXISTS', kept) == 1 then
+    redis.call('UNLINK', board)
+  elseif redis.call('EXISTS', board) == 1 then
+    redis.call('RENAME', board, kept)
+  end
+  if redis.call('PEXPIRE', kept, args[1]) == 1 then
+    redis.call('ZADD', index, 'inf', args[2])
+  end
+  return { '', {} }
+end
+
 local key, cursor, applied = 2, 2, 0
 
 -- Allows the next run to continue.

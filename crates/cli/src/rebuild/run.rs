@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::accounts::restore_lists;
 use super::compare::{Comparison, Totals};
+use super::corrections::{self, Names};
 use super::purpose::Purpose;
 use super::replay::{Replay, format_throughput};
 use super::session::Session;
@@ -113,10 +114,14 @@ async fn rebuild(
         return Ok(Some(ExitCode::from(DIFFERENT)));
     }
     // The shards swap directly after each other: until the last one, boards mix both generations.
+    let corrections = match replays.is_empty() {
+        true => Names::new(),
+        false => corrections::read(session).await?,
+    };
     let mut calls = Vec::new();
     for (index, replay) in replays {
         if let Some(owned) = session.shards.get(index) {
-            calls.push((prepare(owned).await?, replay));
+            calls.push((prepare(owned, &corrections).await?, replay));
         }
     }
     for (call, replay) in &mut calls {

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::compare::audit;
+use super::corrections::{Names, keep};
 use super::purpose::Purpose;
 use super::replay::Replay;
 use super::retention::EXPIRED_TTL;
@@ -55,8 +56,14 @@ enum SwapReply {
 /// # Errors
 ///
 /// [`Failure`] if the store does not respond, or another run owns the rebuild.
-pub async fn prepare(owned: &OwnedShard) -> Result<SwapCall<'_>, Failure> {
+pub async fn prepare<'a>(
+    owned: &'a OwnedShard,
+    corrections: &Names,
+) -> Result<SwapCall<'a>, Failure> {
     let (shard, owner) = (&owned.shard, &owned.state.owner);
+    if let Some(names) = corrections.get(&shard.store.shard) {
+        keep(shard, owner, names).await?;
+    }
     sweep(shard, owner).await?;
     let call = SwapCall::new(shard, &owned.state).await?;
     for key in [Keys::events, Keys::tombstones] {

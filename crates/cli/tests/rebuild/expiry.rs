@@ -12,7 +12,7 @@ use crate::stored::redis_command;
 const DAY: i64 = 86_400_000;
 
 /// Moves all journal entries into the past.
-async fn age(app: &JournalApp, days: i64) {
+pub async fn age(app: &JournalApp, days: i64) {
     let update = format!(
         "UPDATE journal SET entry = json_set(entry, '$.now', CAST(json_extract(entry, '$.now') - {} AS TEXT)) \
          WHERE entry <> '{{}}'",

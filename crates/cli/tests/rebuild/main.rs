@@ -11,6 +11,7 @@ mod awards;
 mod cli;
 mod concurrent_writes;
 mod content;
+mod corrections;
 mod data_loss;
 mod events;
 mod expiry;
