@@ -155,7 +155,7 @@ test-python: build ## the Python package against the Worker: mypy and pytest
 	@scripts/test --gateway
 	scripts/test-python
 
-test-recipes: build test-tools ## recipes with PHP, WordPress, Go, Hugo, Astro and Next.js
+test-recipes: build test-tools ## recipes with PHP, WordPress, Ghost, Go, Hugo, Astro and Next.js
 	@scripts/test --programs
 	scripts/test-ecosystem
 

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { freePort, spawnTied, stopTied, waitForLine } from '../sdk/support.mjs'
+import { startMariadb } from './mariadb.mjs'
 
 // The proxy before the deployment runs in the same process, so PHP must not block it.
 const execute = promisify(execFile)
@@ -32,7 +33,7 @@ export async function installWordpress(configuration, { isNetwork = false } = {}
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
   }
   try {
-    const socket = await startMariadb(base, cleanups)
+    const socket = await startMariadb(base, 'wordpress', cleanups)
     const folder = join(base, 'site')
     // Debian links to files of other packages.
     cpSync(SOURCE, folder, { recursive: true, dereference: true, filter: (file) => !file.endsWith('/.htaccess') })
@@ -88,21 +89,6 @@ function writeTheme(folder) {
     `<!doctype html><html><head><?php wp_head(); ?></head><body>
     <?php while (have_posts()) { the_post(); the_content(); } wp_footer(); ?></body></html>`,
   )
-}
-
-async function startMariadb(base, cleanups) {
-  const data = join(base, 'data')
-  const socket = join(base, 'mariadb.sock')
-  const user = process.getuid?.() === 0 ? ['--user=root'] : []
-  const flags = ['--no-defaults', ...user, `--datadir=${data}`]
-  const install = ['--auth-root-authentication-method=normal', '--skip-test-db']
-  execFileSync('mariadb-install-db', [...flags, ...install], { stdio: 'pipe' })
-  const server = [...flags, `--socket=${socket}`, '--skip-networking', `--pid-file=${join(base, 'pid')}`]
-  const mariadb = spawnTied('sh', ['-c', 'exec mariadbd "$@" 2>&1', 'mariadbd', ...server])
-  cleanups.push(() => stopTied(mariadb))
-  await waitForLine(mariadb, /ready for connections/)
-  execFileSync('mariadb', ['--no-defaults', '-uroot', `--socket=${socket}`, '-e', 'CREATE DATABASE wordpress'])
-  return socket
 }
 
 /** Makes a network of the site, and adds the second site. */
