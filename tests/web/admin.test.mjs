@@ -1158,13 +1158,15 @@ describe('cases', () => {
 
   it('search continues until the journal is read', async (t) => {
     const answers = [
-      { complete: false, opened: 1, updated: 0 },
-      { complete: true, opened: 0, updated: 2 },
+      { complete: false, opened: 1, updated: 0, cut: ['ring'] },
+      { complete: true, opened: 0, updated: 2, cut: [] },
     ]
     const page = await openAdmin(t, app, '#cases')
     await page.route(`**${SEARCH_PATH}`, (route) => route.fulfill({ json: answers.shift() }))
     await button(page, 'Search now').click()
-    await eventually(() => news(page), 'Cases opened: 1. Found again: 2.')
+    const expected =
+      'Cases opened: 1. Found again: 2. There were more pairs than one search reads: it has read the largest ones.'
+    await eventually(() => news(page), expected)
     await page.unroute(`**${SEARCH_PATH}`)
     await button(page, 'Search now').click()
     await eventually(async () => (await news(page)).startsWith('Cases opened: 0.'), true)

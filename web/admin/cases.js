@@ -176,14 +176,16 @@ function searchButton(context) {
       element.disabled = true
       document.querySelector('#view .heading + .problem')?.remove()
       try {
-        const sums = { opened: 0, updated: 0 }
+        const sums = { opened: 0, updated: 0, isCut: false }
         for (let searches = 0, isComplete = false; !isComplete && searches < SEARCHES; searches++) {
-          const { complete, opened, updated } = await api.request('POST', SEARCH_PATH, { signal })
+          const { complete, opened, updated, cut } = await api.request('POST', SEARCH_PATH, { signal })
           isComplete = complete
           sums.opened += opened
           sums.updated += updated
+          sums.isCut ||= cut.length > 0
         }
-        announce(words.search_done(format.number(sums.opened), format.number(sums.updated)))
+        const done = words.search_done(format.number(sums.opened), format.number(sums.updated))
+        announce(sums.isCut ? `${done} ${words.search_cut}` : done)
         context.reload()
       } catch (error) {
         signal.throwIfAborted()

@@ -144,6 +144,7 @@ export interface Texts {
     open_excluded: string
     search: string
     search_done: (opened: string, updated: string) => string
+    search_cut: string
     searched: string
     no_search: string
     none: string

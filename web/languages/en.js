@@ -576,6 +576,7 @@ export const admin = {
     open_excluded: 'Exclude at once',
     search: 'Search now',
     search_done: (opened, updated) => `Cases opened: ${opened}. Found again: ${updated}.`,
+    search_cut: 'There were more pairs than one search reads: it has read the largest ones.',
     searched: 'Last search:',
     no_search: 'No search yet. The first one is at night, or now by the button of the cases.',
     none: 'No cases.',

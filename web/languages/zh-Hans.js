@@ -520,6 +520,7 @@ export const admin = {
     open_excluded: '同时设为互不计分',
     search: '立即检测',
     search_done: (opened, updated) => `新打开 ${opened} 起，再次发现 ${updated} 起。`,
+    search_cut: '成员对数超出单次检测上限，仅检测了数值最大的部分。',
     searched: '上次检测：',
     no_search: '尚未检测。将在夜间首次检测，也可在异常互动页面立即检测。',
     none: '没有记录。',
