@@ -13,7 +13,7 @@ import { KEY, ROOT, SECRET, startReceiver } from '../recipes/support.mjs'
 import { eventually } from '../sdk/eventually.mjs'
 import { startGhost } from './ghost.mjs'
 
-/** Random changes of the source. */
+/** Changes of the source that no webhook reports. */
 const CHANGES = 60
 
 const folder = mkdtempSync(join(tmpdir(), 'ghost-'))

@@ -15,7 +15,7 @@ use super::past::Past;
 use super::purpose::Recount;
 use super::retention::EXPIRED_TTL;
 use super::session::Session;
-use super::state::{OwnedShard, Shard, lost_ownership};
+use super::state::{OwnedShard, Shard, check_owner};
 use super::store::{Cursor, script};
 use crate::failure::Failure;
 
@@ -50,9 +50,7 @@ pub async fn read(session: &Session) -> Result<Names, Failure> {
         names.insert(shard.store.shard, waiting(shard).await?);
     }
     if let Some(Recount::Accounts(_)) = session.recount {
-        for past in pasts(session).await? {
-            add_changed(session, &past, &archived, &mut names).await?;
-        }
+        add_changed(session, &archived, &mut names).await?;
     }
     Ok(names)
 }
@@ -101,22 +99,24 @@ async fn pasts(session: &Session) -> Result<Vec<Rc<Past>>, Failure> {
     Ok(pasts)
 }
 
-/// Adds the archived boards of the entries that a recount changes, and of what these become.
+/// Adds the archived boards of the entries that these recounts change, and of what these become.
 async fn add_changed(
     session: &Session,
-    past: &Past,
     archived: &BTreeSet<String>,
     names: &mut Names,
 ) -> Result<(), Failure> {
+    let pasts = pasts(session).await?;
     let mut add = |entry: &Entry| {
         let boards = ChangedBoards::of(&entry.change).into_iter();
         let boards = boards.flat_map(ChangedBoards::into_names);
         let names = names.entry(entry.shard).or_default();
         names.extend(boards.filter(|name| archived.contains(name)));
     };
-    past.new_entries().for_each(&mut add);
+    let new_entries = pasts.iter().flat_map(|past| past.new_entries());
+    new_entries.for_each(&mut add);
     read_all(session.journals(), |entry| {
-        if past.changes(entry.shard, entry.number) {
+        let mut pasts = pasts.iter();
+        if pasts.any(|past| past.changes(entry.shard, entry.number)) {
             add(&entry);
         }
     })
@@ -139,9 +139,7 @@ pub async fn keep(shard: &Shard, owner: &str, names: &BTreeSet<String>) -> Resul
             keys.push(shard.written.corrected_board(name));
         }
         let command = Command::script(&CORRECT, &keys).args([owner, &expired_ttl]);
-        if shard.store.run::<i64>(command.number(KEPT_MS)).await? != 1 {
-            return Err(lost_ownership());
-        }
+        check_owner(shard.store.run(command.number(KEPT_MS)).await?)?;
     }
     Ok(())
 }

@@ -354,6 +354,18 @@ pub fn other_deployment(stored: &str) -> Failure {
     ))
 }
 
+/// Checks the reply of a script that does nothing for another owner.
+///
+/// # Errors
+///
+/// [`Failure`] if another run owns the rebuild.
+pub fn check_owner(is_owner: i64) -> Result<(), Failure> {
+    match is_owner {
+        1 => Ok(()),
+        _ => Err(lost_ownership()),
+    }
+}
+
 /// Returns the failure for a state that is gone or owned by another run.
 #[must_use]
 pub fn lost_ownership() -> Failure {

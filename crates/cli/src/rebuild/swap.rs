@@ -18,7 +18,7 @@ use super::purpose::Purpose;
 use super::replay::Replay;
 use super::retention::EXPIRED_TTL;
 use super::state::{
-    OwnedShard, Shard, State, lost_ownership, other_deployment, reject_pending_changes,
+    OwnedShard, Shard, State, check_owner, lost_ownership, other_deployment, reject_pending_changes,
 };
 use super::store::{Cursor, script};
 use crate::failure::Failure;
@@ -389,11 +389,4 @@ async fn read_hash(shard: &Shard, key: &str) -> Result<BTreeMap<String, String>,
         fields.extend(page);
     }
     Ok(fields)
-}
-
-fn check_owner(is_owner: i64) -> Result<(), Failure> {
-    match is_owner {
-        1 => Ok(()),
-        _ => Err(lost_ownership()),
-    }
 }
