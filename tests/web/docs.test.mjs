@@ -42,6 +42,8 @@ const search = (page) => page.getByRole('combobox', { name: 'Enter search query'
 /** Enters a key or token in the introduction. */
 const authenticate = (page, token) => page.getByLabel('Bearer Token').first().fill(token)
 
+const reference = (page) => page.getByRole('main', { name: 'API documentation for activity-rank' })
+
 const send = (dialog) => dialog.getByRole('button', { name: /^Send .* request to/ })
 
 /** Opens the request of an operation, in a dialog. */
@@ -240,8 +242,9 @@ describe('API reference is accessible', () => {
         await send(dialog).click()
         await dialog.getByText('401 Unauthorized').waitFor()
         assert.deepEqual(await decided(page, '[role=dialog]'), [])
+        assert.equal(await reference(page).count(), 0)
         await page.keyboard.press('Escape')
-        await eventually(() => page.getByRole('main').count(), 1)
+        await reference(page).waitFor()
       })
     }
   }

@@ -18,7 +18,7 @@ const REPAIRS = [
   ['main.references-rendered', () => ({ 'aria-hidden': isDialogOpen() ? 'true' : null })],
 ]
 
-const isDialogOpen = () => Boolean(document.querySelector('.scalar-client[role=dialog]')?.checkVisibility())
+const isDialogOpen = () => Boolean(document.querySelector('.scalar-client--open'))
 
 function repair() {
   for (const [selector, attributes] of REPAIRS) {
@@ -31,8 +31,8 @@ function repair() {
   }
 }
 
-/** Repairs the page now and after each change. */
+/** Repairs the page now and after each change. A dialog stays in the page and closes by its class. */
 export function keepAccessible() {
   repair()
-  new MutationObserver(repair).observe(document.body, { childList: true, subtree: true })
+  new MutationObserver(repair).observe(document.body, { attributeFilter: ['class'], childList: true, subtree: true })
 }
