@@ -31,6 +31,7 @@ mod visitors;
 mod webhooks;
 
 use self::pages::Page;
+use self::table::Responding;
 use crate::app::{App, RequestContext};
 use crate::log;
 use crate::middleware::cors::{Cors, is_preflight};
@@ -38,6 +39,10 @@ use crate::middleware::security_headers;
 use crate::request::Request;
 use crate::response::Response;
 use activity_rank_core::error::Error;
+use activity_rank_store::deployment::Deployment;
+
+/// Largest number of times that a response is made. The shards of a rebuild are replaced within milliseconds.
+const MAX_READS: u32 = 4;
 
 /// Responds to a request. Every error becomes a problem document.
 pub async fn respond(app: &App, mut request: Request) -> String {
@@ -63,7 +68,12 @@ pub async fn read_live(app: &App, mut request: Request, forms: &str) -> String {
         return String::new();
     };
     request.route = route.pattern;
-    live::read(app, &request, &period, forms).await
+    let response = of_one_generation(app, true, &|| {
+        let read = live::read(app, &request, &period, forms);
+        Box::pin(async { Ok(Response::text("", read.await)) })
+    })
+    .await;
+    response.map(|response| response.body).unwrap_or_default()
 }
 
 async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Response, Error> {
@@ -73,5 +83,32 @@ async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Respons
         return Ok(cors.preflight(&route.allow()));
     }
     let handler = route.handler(&request.method)?;
-    handler.handle(app, request, &values).await
+    let request: &Request = request;
+    of_one_generation(app, request.is_read(), &|| {
+        Box::pin(handler.handle(app, request, &values))
+    })
+    .await
+}
+
+/// Makes the response to a read again while a rebuild replaces the data.
+async fn of_one_generation<'a>(
+    app: &App,
+    is_read: bool,
+    respond: &dyn Fn() -> Responding<'a>,
+) -> Result<Response, Error> {
+    let reading = app.deployment.as_ref().ok().filter(|_| is_read);
+    let mut attempts = 1;
+    loop {
+        let seen = reading.map_or(0, Deployment::replacements);
+        let response = respond().await?;
+        let may_mix = match reading {
+            Some(deployment) if attempts < MAX_READS => deployment.may_mix(seen).await,
+            _ => Ok(false),
+        };
+        // The store may be unavailable, and this a copy.
+        if !may_mix.unwrap_or_default() {
+            return Ok(response);
+        }
+        attempts += 1;
+    }
 }

@@ -13,7 +13,7 @@ use activity_rank_core::config::Config;
 use activity_rank_core::error::Error;
 use activity_rank_core::event::Definitions;
 use activity_rank_core::rules::Timeline;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -51,6 +51,8 @@ pub type Wait = Pin<Box<dyn Future<Output = ()>>>;
 #[derive(Debug, Default)]
 pub struct Known {
     shards: RefCell<BTreeMap<u32, KnownShard>>,
+    /// How often another generation has been found.
+    replacements: Cell<u32>,
     /// Members who have accounts: the last ones that calls have found.
     accounts: RefCell<Vec<(String, Accounts)>>,
     /// The last accounts that calls have found, and their members.
@@ -324,6 +326,7 @@ impl Deployment {
             self.with_known(shard, |known| {
                 (known.generation, known.fingerprint) = (new, fingerprint);
             });
+            self.known.replacements.set(self.replacements() + 1);
             self.report_change();
         }
         Ok(generation)

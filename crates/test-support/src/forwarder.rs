@@ -36,6 +36,8 @@ pub enum Fault {
     HangBefore,
     /// Never responds, although the store has executed the request.
     HangAfter,
+    /// Never responds; the store has executed the first command of the request alone.
+    HangAfterFirst,
     /// Sends half of the store's response, then closes the connection.
     PartialResponse,
     /// Sends half of the store's response, then hangs.
@@ -98,6 +100,17 @@ fn refuse_writes(body: &Bytes, refusal: Refusal) -> Bytes {
         };
     }
     serde_json::to_vec(&commands).expect("JSON").into()
+}
+
+/// Returns the body with its first command alone.
+fn first_command(body: &Bytes) -> Bytes {
+    match serde_json::from_slice::<Vec<Value>>(body) {
+        Ok(mut commands) => {
+            commands.truncate(1);
+            serde_json::to_vec(&commands).expect("JSON").into()
+        }
+        Err(_) => body.clone(),
+    }
 }
 
 const SYNC_TOKEN: &str = "upstash-sync-token";
@@ -351,6 +364,7 @@ async fn respond(
             return response.body(body).map_err(|_| Cut);
         }
         Some(Fault::RefuseWrites(refusal)) => body = refuse_writes(&body, *refusal),
+        Some(Fault::HangAfterFirst) => body = first_command(&body),
         Some(
             Fault::CutAfter | Fault::HangAfter | Fault::PartialResponse | Fault::HangInResponse,
         )
@@ -365,7 +379,7 @@ async fn respond(
     drop(in_flight);
     let body = match fault {
         Some(Fault::CutAfter) => return Err(Cut),
-        Some(Fault::HangAfter) => return std::future::pending().await,
+        Some(Fault::HangAfter | Fault::HangAfterFirst) => return std::future::pending().await,
         Some(Fault::PartialResponse) => FaultyBody::half(&body, End::Cut),
         Some(Fault::HangInResponse) => FaultyBody::half(&body, End::Hang),
         Some(

@@ -8,7 +8,7 @@
 //! replay    journal ─▶ plan (calls of the service's scripts) ─▶ next generation {ar:0}2…
 //! compare   next generation with the present one; `verify` stops here and drops it
 //! swap      the fingerprint names the next generation, if the journal has had everything; else it is read again, after
-//!           three attempts while the writers wait
+//!           three attempts while the writers wait; several shards in one request, while the writers of all wait
 //! delete    the former generation, in steps
 //! ```
 //!

@@ -113,7 +113,6 @@ async fn rebuild(
         Screen::print_error(&summary.refusal(session));
         return Ok(Some(ExitCode::from(DIFFERENT)));
     }
-    // The shards swap directly after each other: until the last one, boards mix both generations.
     let corrections = match replays.is_empty() {
         true => Names::new(),
         false => corrections::read(session).await?,
@@ -124,9 +123,8 @@ async fn rebuild(
             calls.push((prepare(owned, &corrections).await?, replay));
         }
     }
-    for (call, replay) in &mut calls {
-        let waited = swap(call, replay).await?;
-        summary.longest_wait = summary.longest_wait.max(waited);
+    summary.longest_wait = swap(&mut calls).await?;
+    for (_, replay) in &calls {
         summary.entries += replay.entries();
         summary.rebuilt += 1;
     }

@@ -214,10 +214,30 @@ impl Store {
     ///
     /// [`Failure::Store`] if Redis rejects the command or all attempts fail.
     pub async fn run<T: DeserializeOwned>(&self, command: Command) -> Result<T, Failure> {
-        let pipeline = Pipeline::new(vec![command]);
-        let replies = self.client.run(&pipeline).await;
-        let reply = replies.map_err(|error| self.failure(error))?.pop();
-        let json = serde_json::to_value(reply.unwrap_or_default());
+        let mut replies = self.send(vec![command]).await?;
+        self.decode(replies.pop().unwrap_or_default())
+    }
+
+    /// Runs commands in one request, those of other shards too, and decodes their replies.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::run`].
+    pub async fn run_all<T: DeserializeOwned>(
+        &self,
+        commands: Vec<Command>,
+    ) -> Result<Vec<T>, Failure> {
+        let replies = self.send(commands).await?.into_iter();
+        replies.map(|reply| self.decode(reply)).collect()
+    }
+
+    async fn send(&self, commands: Vec<Command>) -> Result<Vec<Reply>, Failure> {
+        let replies = self.client.run(&Pipeline::new(commands)).await;
+        replies.map_err(|error| self.failure(error))
+    }
+
+    fn decode<T: DeserializeOwned>(&self, reply: Reply) -> Result<T, Failure> {
+        let json = serde_json::to_value(reply);
         json.and_then(serde_json::from_value).map_err(|error| {
             let cause = format!("unexpected reply: {error}");
             self.failure(StoreError::Unavailable(cause))

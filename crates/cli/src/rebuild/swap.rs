@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use activity_rank_core::account::Accounts;
-use activity_rank_store::fingerprint::{Stored, paused};
+use activity_rank_store::fingerprint::{self, Stored, paused};
 use activity_rank_store::keys::Keys;
 use activity_rank_store::redis::Command;
 use activity_rank_store::scripts::Script;
+use futures_util::future::try_join_all;
 use serde::Deserialize;
 use tokio::time::Instant;
 
@@ -33,8 +34,10 @@ const REQUEST_KEYS: usize = 500;
 const PAGE: u32 = 1000;
 /// Largest time in seconds that the index keeps a span of histories: longer than any history lives.
 const SPAN_SECONDS: i64 = 63 * 86_400;
-/// Attempts while the service writes. Then the writers of the shard wait: for 500 ms at most, and the next attempt follows.
+/// Attempts of a single shard while the service writes. Then writers wait: for 500 ms at most, and the next attempt follows.
 const ATTEMPTS_BEFORE_PAUSE: u32 = 3;
+/// In the place of the id of an entry: the stream has none with it.
+const NOT_READ: &str = "";
 /// Attempts in all.
 const MAX_ATTEMPTS: u32 = 30;
 
@@ -72,53 +75,90 @@ pub async fn prepare<'a>(
     Ok(call)
 }
 
-/// Swaps a prepared shard. Returns how long writers may have waited. The former generation is left to delete.
+/// Swaps prepared shards. Returns how long writers may have waited. The former generations are left to delete.
+///
+/// Several shards swap in one request, while their writers wait: boards show all users of one generation, also if this
+/// process is killed.
 ///
 /// # Errors
 ///
 /// [`Failure`] if service or store do not respond, another run owns the rebuild, or the service writes faster than the
 /// journal can be replayed.
-pub async fn swap(call: &SwapCall<'_>, replay: &mut Replay) -> Result<Duration, Failure> {
-    let (shard, owner) = (call.shard, call.owner);
-    let mut read = String::new();
+pub async fn swap(calls: &mut [(SwapCall<'_>, Replay)]) -> Result<Duration, Failure> {
+    let pending = calls.iter_mut().map(|(call, replay)| Pending {
+        call,
+        replay,
+        read: NOT_READ.to_owned(),
+    });
+    let mut pending: Vec<Pending> = pending.collect();
     let (mut paused_at, mut longest) = (None::<Instant>, Duration::ZERO);
+    // The first ones that swap do so together; the rest follows at once.
+    let (mut is_alone, mut all_wait) = (pending.len() == 1, false);
+    let first_pause = if is_alone { ATTEMPTS_BEFORE_PAUSE } else { 1 };
     for attempt in 0..MAX_ATTEMPTS {
-        let stored = shard.store.fingerprint().await?.unwrap_or_default();
-        let unpaused = Stored::parse(&stored).unpaused;
-        if shard.from > 0 {
-            reject_pending_changes(unpaused)?;
-        }
-        let pause = match attempt >= ATTEMPTS_BEFORE_PAUSE {
-            true => paused(owner, unpaused),
-            false => String::new(),
+        let (pauses, may_swap) = (attempt >= first_pause, is_alone || all_wait);
+        let Some(first) = pending.first() else {
+            return Ok(longest);
         };
-        let reply = call
-            .run([unpaused, &shard.fingerprint, &read, &pause])
-            .await?;
+        let store = &first.call.shard.store;
+        let now = store.now().await?;
+        let reads = pending
+            .iter()
+            .map(|pending| fingerprint::read(&pending.call.shard.keys));
+        let stored: Vec<Option<String>> = store.run_all(reads.collect()).await?;
+        let mut commands = Vec::new();
+        for (pending, stored) in pending.iter().zip(stored) {
+            let read = if may_swap { &*pending.read } else { NOT_READ };
+            commands.push(
+                pending
+                    .call
+                    .attempt(&stored.unwrap_or_default(), read, pauses, now)?,
+            );
+        }
+        let replies: Vec<SwapReply> = store.run_all(commands).await?;
         if let Some(paused_at) = paused_at.take() {
             longest = longest.max(paused_at.elapsed());
         }
-        match reply {
-            SwapReply::Text(reply) if reply == "swapped" => return Ok(longest),
-            SwapReply::Text(reply) if reply == "lost" => return Err(lost_ownership()),
-            SwapReply::Text(last) => {
-                read = last;
-                paused_at = (!pause.is_empty()).then(Instant::now);
-                replay.catch_up(shard).await?;
-            }
-            // A change of visibility has begun, or another version writes.
-            SwapReply::Fingerprint([stored]) => {
-                reject_pending_changes(&stored)?;
-                if Stored::parse(&stored).generation != Some(shard.from) {
-                    return Err(other_deployment(&stored));
+        all_wait = pauses;
+        let mut left = Vec::new();
+        for (mut pending, reply) in pending.into_iter().zip(replies) {
+            match reply {
+                SwapReply::Text(reply) if reply == "swapped" => {
+                    is_alone = true;
+                    continue;
+                }
+                SwapReply::Text(reply) if reply == "lost" => return Err(lost_ownership()),
+                SwapReply::Text(last) => pending.read = last,
+                // A change of visibility has begun, or another version writes.
+                SwapReply::Fingerprint([stored]) => {
+                    reject_pending_changes(&stored)?;
+                    if Stored::parse(&stored).generation != Some(pending.call.shard.from) {
+                        return Err(other_deployment(&stored));
+                    }
+                    all_wait = false;
                 }
             }
+            left.push(pending);
         }
+        pending = left;
+        paused_at = (pauses && !pending.is_empty()).then(Instant::now);
+        let catch_up = pending
+            .iter_mut()
+            .map(|pending| pending.replay.catch_up(pending.call.shard));
+        try_join_all(catch_up).await?;
     }
     Err(Failure::Store(
         "the service writes faster than its journal can be read: run it again to continue"
             .to_owned(),
     ))
+}
+
+/// A shard that is not swapped yet.
+struct Pending<'a> {
+    call: &'a SwapCall<'a>,
+    replay: &'a mut Replay,
+    /// The id of the last entry of the stream that the replay has had.
+    read: String,
 }
 
 /// Does the rest of a swap that the store has refused, and deletes the former generation.
@@ -128,8 +168,11 @@ pub async fn swap(call: &SwapCall<'_>, replay: &mut Replay) -> Result<Duration, 
 /// [`Failure::Store`] if the store does not respond, or another run owns the rebuild.
 pub async fn complete(owned: &mut OwnedShard) -> Result<(), Failure> {
     let call = SwapCall::new(&owned.shard, &owned.state).await?;
-    let stored = owned.shard.store.fingerprint().await?.unwrap_or_default();
-    match call.run([&stored, &stored, "", ""]).await? {
+    let store = &owned.shard.store;
+    let (stored, now) = (store.fingerprint().await?, store.now().await?);
+    let stored = stored.unwrap_or_default();
+    let command = call.command([&stored, &stored, NOT_READ, ""], now)?;
+    match store.run(command).await? {
         SwapReply::Text(reply) if reply == "swapped" => owned.delete_former().await,
         SwapReply::Text(_) | SwapReply::Fingerprint(_) => Err(lost_ownership()),
     }
@@ -161,13 +204,31 @@ impl<'a> SwapCall<'a> {
         })
     }
 
-    /// Runs the script with two fingerprints, the id of an entry, and a fingerprint with a pause.
-    async fn run(&self, arguments: [&str; 4]) -> Result<SwapReply, Failure> {
-        let store = &self.shard.store;
+    /// Returns the call that swaps if `stored` is still the fingerprint and `read` the last entry of the stream. Else the
+    /// writers of the shard may have to wait.
+    fn attempt(
+        &self,
+        stored: &str,
+        read: &str,
+        pauses: bool,
+        now: i64,
+    ) -> Result<Command, Failure> {
+        let unpaused = Stored::parse(stored).unpaused;
+        if self.shard.from > 0 {
+            reject_pending_changes(unpaused)?;
+        }
+        let pause = match pauses {
+            true => paused(self.owner, unpaused),
+            false => String::new(),
+        };
+        self.command([unpaused, &self.shard.fingerprint, read, &pause], now)
+    }
+
+    /// Returns the call of the script with two fingerprints, the id of an entry, and a fingerprint with a pause.
+    fn command(&self, arguments: [&str; 4], now: i64) -> Result<Command, Failure> {
         let command = swap_command(self.shard).arg(self.owner).args(arguments);
-        let command = command.number(store.now().await?).arg(&self.letters);
-        let flags = self::arguments(&self.flags)?;
-        store.run(command.args(flags)).await
+        let command = command.number(now).arg(&self.letters);
+        Ok(command.args(self::arguments(&self.flags)?))
     }
 }
 

@@ -14,11 +14,11 @@ use crate::random::Random;
 use crate::recount::RecountFile;
 
 /// Targets of likes that were not undone, by user.
-type Likes = BTreeMap<String, BTreeSet<String>>;
+pub type Likes = BTreeMap<String, BTreeSet<String>>;
 
 /// Sends new likes, repeats and undos until `done`. Returns the likes, and the number of queued
 /// activities. No activity may fail.
-async fn write_until(
+pub async fn write_until(
     app: &JournalApp,
     writer: u64,
     mut likes: Likes,
@@ -57,7 +57,8 @@ async fn write_until(
     (likes, queued)
 }
 
-async fn score(app: &JournalApp, user: &str) -> Option<u64> {
+/// Returns the points of a user.
+pub async fn score(app: &JournalApp, user: &str) -> Option<u64> {
     let response = app.api.get(&format!("/v1/ranking/all/users/{user}")).await;
     response.body["score"].as_u64()
 }

@@ -117,7 +117,7 @@ async fn erased_users_are_not_rebuilt() -> TestResult {
     app.lose_data().await?;
     // The run stops before the swap.
     let forwarder = Forwarder::to(&app.store());
-    kill_before_swap(&app, &forwarder, 0).await?;
+    kill_before_swap(&app, &forwarder).await?;
     let data = format!("{:?}", app.data()?);
     assert!(
         data.contains("2m:ada") && data.contains("2m:many"),

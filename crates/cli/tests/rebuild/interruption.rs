@@ -258,20 +258,47 @@ fn is_replay(request: &Recorded) -> bool {
     String::from_utf8_lossy(&request.body).contains(",\"run\",")
 }
 
-/// Kills a rebuild when it swaps a shard, before the store has the request.
-pub async fn kill_before_swap(app: &JournalApp, forwarder: &Forwarder, shard: u32) -> TestResult {
+/// Kills a rebuild before the store has a swap.
+pub async fn kill_before_swap(app: &JournalApp, forwarder: &Forwarder) -> TestResult {
+    kill_at(app, forwarder, Fault::HangBefore, |request| {
+        String::from_utf8_lossy(&request.body).contains(SWAP)
+    })
+    .await
+}
+
+/// Kills a rebuild at the request that lets the shards swap: with the last entry that has been read of each.
+pub async fn kill_at_swap(app: &JournalApp, forwarder: &Forwarder, fault: Fault) -> TestResult {
+    kill_at(app, forwarder, fault, |request| {
+        String::from_utf8_lossy(&request.body).contains(SWAP)
+            && request.commands().iter().all(|command| {
+                let keys = command[2].as_str().and_then(|keys| keys.parse().ok());
+                keys.is_some_and(|keys: usize| command[3 + keys + 3] != "")
+            })
+    })
+    .await
+}
+
+async fn kill_at(
+    app: &JournalApp,
+    forwarder: &Forwarder,
+    fault: Fault,
+    is_reached: impl Fn(&Recorded) -> bool + Send + 'static,
+) -> TestResult {
     let (send, reached) = channel();
-    let progress = format!("{{{}:{shard}{SWAP}", app.endpoint.prefix);
+    let has_response = fault != Fault::HangBefore;
     forwarder.fail(move |request| {
-        let swaps = String::from_utf8_lossy(&request.body).contains(&progress);
-        swaps.then(|| {
+        is_reached(request).then(|| {
             // The receiver is gone after the run is killed.
             let _ = send.send(());
-            Fault::HangBefore
+            fault.clone()
         })
     });
     let mut child = command_at(app, &forwarder.url(), &["rebuild"]).spawn()?;
     until("the swap", async || reached.try_recv().ok()).await;
+    until("the store's response", async || {
+        (!has_response || forwarder.under_way() == 0).then_some(())
+    })
+    .await;
     child.kill()?;
     child.wait()?;
     forwarder.heal();

@@ -9,6 +9,7 @@ mod accounts;
 mod app;
 mod awards;
 mod cli;
+mod concurrent_reads;
 mod concurrent_writes;
 mod content;
 mod corrections;

@@ -1,15 +1,15 @@
-//! Rebuild of three shards, one after the other.
+//! Rebuild of three shards.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use test_support::{Forwarder, Value, WorkerBuilder, json, shard_among, until};
+use test_support::{Fault, Forwarder, Value, WorkerBuilder, json, shard_among, until};
 
 use crate::TestResult;
 use crate::app::builder;
 use crate::cli::{assert_verified, command, command_at, finish, rebuild, run, verify};
-use crate::interruption::kill_before_swap;
+use crate::interruption::{kill_at_swap, kill_before_swap};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
 use crate::stored::{StoredData, is_of_rebuild, redis_command};
@@ -44,7 +44,7 @@ fn add_point(app: &JournalApp, shard: u32) -> redis::RedisResult<f64> {
 }
 
 /// Returns the phase of each shard.
-fn phases(app: &JournalApp) -> redis::RedisResult<Vec<Option<String>>> {
+fn phases(app: &JournalApp) -> redis::RedisResult<Vec<String>> {
     let phase = |shard| {
         let command = ["HGET", &key(app, shard, "r"), "phase"];
         redis_command(&mut app.redis(), &command)
@@ -81,13 +81,27 @@ async fn score(app: &JournalApp, user: &str) -> Option<u64> {
     response.body["score"].as_u64()
 }
 
-/// Kills a rebuild before the swap of the second shard.
+/// Kills a rebuild after the first shard alone was swapped: a cluster may lose the rest of the request.
 async fn kill_at_second_shard(app: &JournalApp, forwarder: &Forwarder) -> TestResult {
-    kill_before_swap(app, forwarder, 1).await?;
-    let phases = phases(app)?;
-    let phases: Vec<_> = phases.iter().map(Option::as_deref).collect();
-    assert_eq!(phases, [Some("swapped"), Some("replay"), Some("replay")]);
+    kill_at_swap(app, forwarder, Fault::HangAfterFirst).await?;
+    assert_eq!(phases(app)?, ["swapped", "replay", "replay"]);
     forwarder.reset();
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_rebuild_has_swapped_all_shards() -> TestResult {
+    let app = start(|worker| worker);
+    for shard in 0..SHARDS {
+        app.send(json!([like(&user(shard), "p")])).await;
+    }
+    app.lose_data().await?;
+    kill_at_swap(&app, &Forwarder::to(&app.store()), Fault::HangAfter).await?;
+    assert_eq!(phases(&app)?, ["swapped"; SHARDS as usize]);
+    let resumed = run(&app, &["rebuild"])?;
+    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    assert_eq!(resumed.stdout, "completed an interrupted rebuild\n");
+    assert_verified(&app)?;
     Ok(())
 }
 
@@ -294,7 +308,7 @@ async fn changed_number_of_shards_is_rejected() -> TestResult {
 
     app.lose_data().await?;
     let forwarder = Forwarder::to(&app.store());
-    kill_before_swap(&app, &forwarder, 0).await?;
+    kill_before_swap(&app, &forwarder).await?;
     let before = app.data()?;
     assert!(
         before.keys().any(|key| key.starts_with("2}2")),

@@ -4,6 +4,9 @@
 //! A script that writes compares the fingerprint with that of its caller, and one that reads replies with it: a call for
 //! another generation is repeated with the keys of the present one. Before the end of a rebuild, the writers of a shard may
 //! have to wait for the rebuild to have caught up.
+//!
+//! A response that takes several requests, or reads several shards, could mix two generations. [`Deployment::may_mix`]
+//! says so, and the response is made again.
 
 use super::Deployment;
 use crate::fingerprint::Stored;
@@ -11,6 +14,7 @@ use crate::keys::Keys;
 use crate::redis::{Command, Pipeline, Reply};
 use crate::scripts::RESUME;
 use activity_rank_core::error::Error;
+use std::sync::atomic::Ordering;
 
 /// How long a writer waits for the end of a rebuild before it ends the pause itself, in milliseconds: the process that
 /// rebuilds may have been killed.
@@ -20,6 +24,38 @@ const MAX_PAUSE: u32 = 500;
 const STEP: u32 = 25;
 
 impl Deployment {
+    /// Returns how often the data of a shard was found replaced.
+    #[must_use]
+    pub fn replacements(&self) -> u32 {
+        self.known.replacements.get()
+    }
+
+    /// Returns whether what was read since [`Self::replacements`] were `seen` may be of several generations. Waits for a
+    /// moment if some shards still have the former one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run_script`].
+    pub async fn may_mix(&self, seen: u32) -> Result<bool, Error> {
+        if !self.knows_one_generation() {
+            // Nothing may have been read from some shards since they have another one.
+            self.fingerprints_match.store(false, Ordering::Relaxed);
+            self.check_fingerprints().await?;
+            if !self.knows_one_generation() {
+                (self.wait)(STEP).await;
+            }
+            return Ok(true);
+        }
+        Ok(self.replacements() != seen)
+    }
+
+    fn knows_one_generation(&self) -> bool {
+        let known = self.known.shards.borrow();
+        let mut generations = known.values().map(|known| known.generation);
+        let first = generations.next();
+        generations.all(|generation| Some(generation) == first)
+    }
+
     /// Returns whether a call has run on the present data of its shard, whose stored fingerprint it has found. Remembers
     /// the generation.
     pub(super) fn accepts(&self, call: &Command, stored: &Reply) -> Result<bool, Error> {
