@@ -114,7 +114,7 @@ fn add_solution(
     let created = row.text("created_at");
     solutions.push(Solution {
         post: row.integer(column).ok_or_else(|| missing(column))?,
-        at: instants.parse(&created.ok_or_else(|| missing("created_at"))?)?,
+        at: Some(instants.parse(&created.ok_or_else(|| missing("created_at"))?)?),
         line: row.line,
     });
     Ok(())

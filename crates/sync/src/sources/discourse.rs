@@ -130,8 +130,8 @@ pub fn add_profile(
 pub struct Solution {
     /// The post.
     pub post: i64,
-    /// When it was accepted.
-    pub at: Instant,
+    /// When it was accepted, if the source says so.
+    pub at: Option<Instant>,
     /// Place in the source.
     pub line: u64,
 }
@@ -238,7 +238,7 @@ impl Tables {
                         kind: "solution",
                         user: &user.to_string(),
                         target: &format!("post:{}", solution.post),
-                        at: Some(solution.at),
+                        at: solution.at,
                         is_private: is_private(post.topic),
                         place: solution.line,
                         ..Row::default()

@@ -1,8 +1,8 @@
 //! A forum of Discourse over its API, with the facts of its [dump](super::discourse).
 //!
 //! `/posts.json` has all posts of listed topics, from the newest on. The topics are known by their first posts. Unlisted topics are
-//! private, and read one by one, so that what has counted stays. The API does not say when a like was given. It has the voters of
-//! a topic only by a request for each topic, so votes are not read.
+//! private, and read one by one, so that what has counted stays. The API does not say when a like was given, or a solution
+//! accepted. It has the voters of a topic only by a request for each topic, so votes are not read.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,9 @@ use serde_json::Value;
 use url::Url;
 
 use super::api::{Api, Connection, text_at, unexpected, value_at};
-use super::discourse::{ID_PREFIX, LIKE, Like, Post, REGULAR, TYPES, Tables, Topic, add_profile};
+use super::discourse::{
+    ID_PREFIX, LIKE, Like, Post, REGULAR, Solution, TYPES, Tables, Topic, add_profile,
+};
 use super::{Adapter, Collector};
 use crate::count::count;
 use crate::failure::Failure;
@@ -282,6 +284,15 @@ impl Forum<'_> {
         let likes = actions.and_then(|actions| actions.iter().find(is_like));
         if likes.is_some_and(|likes| value_at(likes, "/count").as_u64() > Some(0)) {
             self.liked.push(id);
+        }
+        // A field of the plugin of solutions.
+        if let Some(is_solution) = value_at(post, "/accepted_answer").as_bool() {
+            let solutions = self.tables.solutions.get_or_insert_default();
+            solutions.extend(is_solution.then_some(Solution {
+                post: id,
+                at: None,
+                line,
+            }));
         }
         let is_regular = value_at(post, "/post_type") == REGULAR;
         let found = Post {

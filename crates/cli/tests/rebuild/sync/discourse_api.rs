@@ -24,8 +24,10 @@ const UNLISTED: u64 = 902;
 const UNLISTED_POSTS: std::ops::RangeInclusive<u64> = 9021..=9045;
 
 /// A forum, and what it does to its next requests.
-struct StandIn {
+pub struct StandIn {
     forum: Forum,
+    /// The posts that are solutions, with the plugin.
+    pub solutions: Option<Vec<u64>>,
     is_limited: bool,
     is_broken: bool,
 }
@@ -44,8 +46,27 @@ fn post(id: u64, topic: u64, number: u64, user: u64, category: Option<u64>) -> V
     post
 }
 
+/// Starts a server with a forum, and its solutions if it has the plugin.
+pub async fn start_server(
+    forum: Forum,
+    solutions: Option<Vec<u64>>,
+) -> std::io::Result<(Shared, String)> {
+    let site = Shared::new(Mutex::new(StandIn {
+        forum,
+        solutions,
+        is_limited: false,
+        is_broken: false,
+    }));
+    let url = serve(Router::new().fallback(respond).with_state(site.clone())).await?;
+    Ok((site, url))
+}
+
 /// Returns the posts of listed topics, from the newest on.
-fn listed_posts(forum: &Forum) -> Vec<Value> {
+fn listed_posts(
+    StandIn {
+        forum, solutions, ..
+    }: &StandIn,
+) -> Vec<Value> {
     let shown = forum.posts.iter().filter(|(id, _)| forum.is_shown(**id));
     let posts = shown.map(|(id, found)| {
         let number = if found.is_first { 1 } else { id + 1 };
@@ -53,6 +74,9 @@ fn listed_posts(forum: &Forum) -> Vec<Value> {
         post["created_at"] = json!(found.at.to_string());
         let likes = forum.likes.keys().filter(|(_, liked)| liked == id).count();
         post["actions_summary"] = json!([{"id": 2, "count": likes}, {"id": 3, "count": 1}]);
+        if let Some(solutions) = solutions {
+            post["accepted_answer"] = json!(solutions.contains(id));
+        }
         post
     });
     let mut posts: Vec<Value> = posts.collect();
@@ -85,7 +109,7 @@ async fn respond(State(site): State<Shared>, uri: Uri, headers: HeaderMap) -> Re
             return StatusCode::BAD_GATEWAY.into_response();
         }
         "/posts.json" => {
-            let posts = listed_posts(&site.forum).into_iter();
+            let posts = listed_posts(&site).into_iter();
             let before = number("before").unwrap_or(u64::MAX);
             let posts = posts.filter(|post| post["id"].as_u64() < Some(before));
             json!({"latest_posts": posts.take(50).collect::<Vec<_>>()})
@@ -119,7 +143,8 @@ async fn respond(State(site): State<Shared>, uri: Uri, headers: HeaderMap) -> Re
     axum::Json(answer).into_response()
 }
 
-fn sync(app: &JournalApp, url: &str, args: &[&str]) -> std::io::Result<Run> {
+/// Runs `sync` with the address of the forum.
+pub fn sync(app: &JournalApp, url: &str, args: &[&str]) -> std::io::Result<Run> {
     let all = ["sync", "discourse", url, "--retries", "0"];
     let mut command = command(app, &[&all, args].concat());
     command.env("DISCOURSE_API_KEY", "discourse-key");
@@ -135,12 +160,8 @@ async fn sync_reads_discourse_api() -> TestResult {
     for _ in 0..240 {
         forum.change(&mut random);
     }
-    let site = Shared::new(Mutex::new(StandIn {
-        forum: forum.clone(),
-        is_limited: true,
-        is_broken: false,
-    }));
-    let url = serve(Router::new().fallback(respond).with_state(site.clone())).await?;
+    let (site, url) = start_server(forum.clone(), None).await?;
+    site.lock().await.is_limited = true;
     // A webhook from before the topic was unlisted.
     let unlisted = json!({"user": "discourse:3", "action": "comment", "target": "discourse:post:9045", "on": "discourse:topic:902"});
     app.send(unlisted).await;
@@ -192,12 +213,7 @@ async fn discourse_api_leaves_votes_of_topics() -> TestResult {
     let app = start();
     let mut forum = Forum::new(3);
     forum.add_topic(1);
-    let site = Shared::new(Mutex::new(StandIn {
-        forum,
-        is_limited: false,
-        is_broken: false,
-    }));
-    let url = serve(Router::new().fallback(respond).with_state(site)).await?;
+    let (_, url) = start_server(forum, None).await?;
     assert_eq!(sync(&app, &url, &[])?.code, Some(0));
     let like = |target: &str| json!({"user": "discourse:2", "action": "like", "target": target});
     app.send(like("discourse:topic:1")).await;

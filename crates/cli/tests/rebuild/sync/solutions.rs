@@ -3,10 +3,11 @@
 use test_support::{Value, json};
 
 use super::forum::{Forum, post, user};
-use super::{Source, assert_ends, content, github, send_all};
+use super::{Source, assert_ends, content, discourse_api, github, send_all};
 use crate::TestResult;
 use crate::cli::run;
 use crate::journal_app::JournalApp;
+use crate::run::Run;
 
 const MAP: [&str; 2] = ["--map", "solution=solution"];
 
@@ -29,9 +30,11 @@ fn forum() -> Forum {
     forum
 }
 
-/// Compares a dump with a deployment that has another solution, and heals.
-async fn assert_healed(app: &JournalApp, dump: &str) -> TestResult {
-    let sync = |args: &[&str]| run(app, &[&["sync", "discourse", dump], args].concat());
+/// Compares a source with a deployment that has another solution, and heals.
+async fn assert_healed(
+    app: &JournalApp,
+    sync: impl Fn(&[&str]) -> std::io::Result<Run>,
+) -> TestResult {
     let compared = sync(&[&MAP[..], &["--compare"]].concat())?;
     let expected = "missing: discourse:2 solution discourse:post:2\n\
                     too many: discourse:3 solution discourse:post:3\n2 differ\n";
@@ -78,8 +81,27 @@ async fn sync_reads_solutions_of_discourse_dump() -> TestResult {
         let without = source.discourse(&app, &forum, &[&MAP[..], &["--heal"]].concat())?;
         assert_ends(&without, 0, "0 differ");
         let dump = source.write("solved.sql", &(forum.discourse() + &tables))?;
-        assert_healed(&app, &dump).await?;
+        let sync = |args: &[&str]| run(&app, &[&["sync", "discourse", &dump], args].concat());
+        assert_healed(&app, sync).await?;
     }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sync_reads_solutions_of_discourse_api() -> TestResult {
+    let app = start();
+    let (site, url) = discourse_api::start_server(forum(), None).await?;
+    let sync = |args: &[&str]| discourse_api::sync(&app, &url, args);
+    assert_eq!(sync(&[])?.code, Some(0));
+    send_all(&app, &[solution(&user(3), &post(3))]).await;
+    // A forum without the plugin says nothing about solutions.
+    assert_ends(&sync(&[&MAP[..], &["--heal"]].concat())?, 0, "0 differ");
+    site.lock().await.solutions = Some(vec![2]);
+    assert_healed(&app, sync).await?;
+    // The answer is no longer accepted.
+    site.lock().await.solutions = Some(Vec::new());
+    assert_ends(&sync(&[&MAP[..], &["--compare"]].concat())?, 4, "1 differ");
+    assert_ends(&sync(&[&MAP[..], &["--heal"]].concat())?, 0, "0 differ");
     Ok(())
 }
 
