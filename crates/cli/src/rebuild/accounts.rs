@@ -37,12 +37,13 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Fields in one page of the hash of users.
 const PAGE: u32 = 1000;
 
-/// Adds each account to the list of its member, unless it is there.
+/// Adds each account to the list of its member, unless it is there, in the order in which they were joined.
 ///
 /// # Errors
 ///
 /// [`Failure::Store`] if the store does not respond.
 pub async fn restore_lists(shards: &[OwnedShard]) -> Result<(), Failure> {
+    let mut joined = Vec::new();
     for owned in shards {
         let (store, users) = (&owned.shard.store, owned.shard.keys.users());
         let mut cursor = Cursor::start();
@@ -55,10 +56,15 @@ pub async fn restore_lists(shards: &[OwnedShard]) -> Result<(), Failure> {
                 if let (Some(account), Some((number, member))) =
                     (field.strip_prefix(Keys::FLAGS), accounts.member())
                 {
-                    add(shards, member, account, number).await?;
+                    let number = number.parse::<i64>().unwrap_or_default();
+                    joined.push((number, account.to_owned(), member.to_owned()));
                 }
             }
         }
+    }
+    joined.sort_unstable();
+    for (number, account, member) in joined {
+        add(shards, &member, &account, number).await?;
     }
     Ok(())
 }
@@ -67,7 +73,7 @@ async fn add(
     shards: &[OwnedShard],
     member: &str,
     account: &str,
-    number: &str,
+    number: i64,
 ) -> Result<(), Failure> {
     let count = u32::try_from(shards.len()).unwrap_or(u32::MAX);
     let home = shard::of(member, count);
@@ -80,7 +86,8 @@ async fn add(
     let command = Command::script(&ACCOUNT, &account_keys(&owned.shard.keys))
         .arg(stored)
         .number(store.now().await?)
-        .args(["0", "", "add", member, account, number]);
+        .args(["0", "", "add", member, account])
+        .number(number);
     store.run::<Value>(command).await.map(|_| ())
 }
 
