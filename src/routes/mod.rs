@@ -37,7 +37,7 @@ use crate::log;
 use crate::middleware::cors::{Cors, is_preflight};
 use crate::middleware::security_headers;
 use crate::request::Request;
-use crate::response::Response;
+use crate::response::{Handling, Response};
 use activity_rank_core::error::Error;
 use activity_rank_store::deployment::Deployment;
 
@@ -68,7 +68,7 @@ pub async fn read_live(app: &App, mut request: Request, forms: &str) -> String {
         return String::new();
     };
     request.route = route.pattern;
-    let response = of_one_generation(app, true, &|| {
+    let response = consistent_response(app, true, &|| {
         let read = live::read(app, &request, &period, forms);
         Box::pin(async { Ok(Response::text("", read.await)) })
     })
@@ -84,14 +84,14 @@ async fn handle(app: &App, request: &mut Request, cors: &Cors) -> Result<Respons
     }
     let handler = route.handler(&request.method)?;
     let request: &Request = request;
-    of_one_generation(app, request.is_read(), &|| {
+    consistent_response(app, request.is_read(), &|| {
         Box::pin(handler.handle(app, request, &values))
     })
     .await
 }
 
 /// Makes the response to a read again while a rebuild replaces the data.
-async fn of_one_generation<'a>(
+async fn consistent_response<'a>(
     app: &App,
     is_read: bool,
     respond: &dyn Fn() -> Responding<'a>,
@@ -101,8 +101,10 @@ async fn of_one_generation<'a>(
     loop {
         let seen = reading.map_or(0, Deployment::replacements);
         let response = respond().await?;
-        let may_mix = match reading {
-            Some(deployment) if attempts < MAX_READS => deployment.may_mix(seen).await,
+        let may_mix = match (reading, &response.handling) {
+            // The object of a stream has read its board, and the stream is open.
+            (_, Handling::Stream(_)) => Ok(false),
+            (Some(deployment), _) if attempts < MAX_READS => deployment.may_mix(seen).await,
             _ => Ok(false),
         };
         // The store may be unavailable, and this a copy.

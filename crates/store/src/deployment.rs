@@ -428,13 +428,19 @@ impl Deployment {
         if self.fingerprints_match.load(Ordering::Relaxed) {
             return Ok(true);
         }
+        let all = self.read_fingerprints().await?;
+        self.fingerprints_match.store(all, Ordering::Relaxed);
+        Ok(all)
+    }
+
+    /// Reads the fingerprints of all shards. Returns whether each holds one.
+    async fn read_fingerprints(&self) -> Result<bool, Error> {
         let mut all = true;
         let reads = (0..self.config.shards).map(|shard| fingerprint::read(&self.keys(shard)));
         let replies = self.store.run(&Pipeline::new(reads.collect())).await?;
         for (shard, stored) in (0..).zip(replies) {
             all = self.check(shard, &stored)?.is_some() && all;
         }
-        self.fingerprints_match.store(all, Ordering::Relaxed);
         Ok(all)
     }
 }

@@ -102,17 +102,6 @@ fn refuse_writes(body: &Bytes, refusal: Refusal) -> Bytes {
     serde_json::to_vec(&commands).expect("JSON").into()
 }
 
-/// Returns the body with its first command alone.
-fn first_command(body: &Bytes) -> Bytes {
-    match serde_json::from_slice::<Vec<Value>>(body) {
-        Ok(mut commands) => {
-            commands.truncate(1);
-            serde_json::to_vec(&commands).expect("JSON").into()
-        }
-        Err(_) => body.clone(),
-    }
-}
-
 const SYNC_TOKEN: &str = "upstash-sync-token";
 
 /// One request that the Worker sent to its store.
@@ -364,7 +353,11 @@ async fn respond(
             return response.body(body).map_err(|_| Cut);
         }
         Some(Fault::RefuseWrites(refusal)) => body = refuse_writes(&body, *refusal),
-        Some(Fault::HangAfterFirst) => body = first_command(&body),
+        Some(Fault::HangAfterFirst) => {
+            let mut commands = recorded.commands();
+            commands.truncate(1);
+            body = serde_json::to_vec(&commands).expect("JSON").into();
+        }
         Some(
             Fault::CutAfter | Fault::HangAfter | Fault::PartialResponse | Fault::HangInResponse,
         )

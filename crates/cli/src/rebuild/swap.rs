@@ -92,14 +92,19 @@ pub async fn swap(calls: &mut [(SwapCall<'_>, Replay)]) -> Result<Duration, Fail
     });
     let mut pending: Vec<Pending> = pending.collect();
     let (mut paused_at, mut longest) = (None::<Instant>, Duration::ZERO);
-    // The first ones that swap do so together; the rest follows at once.
-    let (mut is_alone, mut all_wait) = (pending.len() == 1, false);
-    let first_pause = if is_alone { ATTEMPTS_BEFORE_PAUSE } else { 1 };
-    for attempt in 0..MAX_ATTEMPTS {
-        let (pauses, may_swap) = (attempt >= first_pause, is_alone || all_wait);
-        let Some(first) = pending.first() else {
-            return Ok(longest);
-        };
+    // Several shards swap together; the rest follows those that have swapped.
+    let (mut together, mut all_wait) = (pending.len() > 1, false);
+    let unpaused_attempts = if together { 1 } else { ATTEMPTS_BEFORE_PAUSE };
+    let mut attempt = 0;
+    while let Some(first) = pending.first() {
+        if attempt == MAX_ATTEMPTS {
+            return Err(Failure::Store(
+                "the service writes faster than its journal can be read: run it again to continue"
+                    .to_owned(),
+            ));
+        }
+        let (pauses, may_swap) = (attempt >= unpaused_attempts, !together || all_wait);
+        attempt += 1;
         let store = &first.call.shard.store;
         let now = store.now().await?;
         let reads = pending
@@ -124,11 +129,14 @@ pub async fn swap(calls: &mut [(SwapCall<'_>, Replay)]) -> Result<Duration, Fail
         for (mut pending, reply) in pending.into_iter().zip(replies) {
             match reply {
                 SwapReply::Text(reply) if reply == "swapped" => {
-                    is_alone = true;
+                    together = false;
                     continue;
                 }
                 SwapReply::Text(reply) if reply == "lost" => return Err(lost_ownership()),
-                SwapReply::Text(last) => pending.read = last,
+                SwapReply::Text(last) => {
+                    pending.read = last;
+                    paused_at = pauses.then(Instant::now);
+                }
                 // A change of visibility has begun, or another version writes.
                 SwapReply::Fingerprint([stored]) => {
                     reject_pending_changes(&stored)?;
@@ -141,16 +149,12 @@ pub async fn swap(calls: &mut [(SwapCall<'_>, Replay)]) -> Result<Duration, Fail
             left.push(pending);
         }
         pending = left;
-        paused_at = (pauses && !pending.is_empty()).then(Instant::now);
         let catch_up = pending
             .iter_mut()
             .map(|pending| pending.replay.catch_up(pending.call.shard));
         try_join_all(catch_up).await?;
     }
-    Err(Failure::Store(
-        "the service writes faster than its journal can be read: run it again to continue"
-            .to_owned(),
-    ))
+    Ok(longest)
 }
 
 /// A shard that is not swapped yet.

@@ -53,8 +53,8 @@ async fn read_until(app: &JournalApp, reader: usize, done: &AtomicBool, read: &A
         response.assert_status(200);
         let seen = scores(&response.body);
         assert!(!seen.is_empty(), "{path}: {}", response.body);
-        let is_one = seen.windows(2).all(|pair| pair[0] == pair[1]);
-        assert!(is_one, "{path}: {}", response.body);
+        let are_equal = seen.windows(2).all(|pair| pair[0] == pair[1]);
+        assert!(are_equal, "{path}: {}", response.body);
         read.fetch_add(1, Ordering::Relaxed);
     }
 }

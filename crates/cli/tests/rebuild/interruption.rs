@@ -1,7 +1,8 @@
 //! Rebuilds that are killed, interrupted, or taken over by another run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
+use std::io;
+use std::process::{Child, Command};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -260,32 +261,47 @@ fn is_replay(request: &Recorded) -> bool {
 
 /// Kills a rebuild before the store has a swap.
 pub async fn kill_before_swap(app: &JournalApp, forwarder: &Forwarder) -> TestResult {
-    kill_at(app, forwarder, Fault::HangBefore, |request| {
-        String::from_utf8_lossy(&request.body).contains(SWAP)
-    })
-    .await
+    kill(hang_at(app, forwarder, Fault::HangBefore, swaps).await?)?;
+    forwarder.heal();
+    Ok(())
 }
 
 /// Kills a rebuild at the request that lets the shards swap: with the last entry that has been read of each.
 pub async fn kill_at_swap(app: &JournalApp, forwarder: &Forwarder, fault: Fault) -> TestResult {
-    kill_at(app, forwarder, fault, |request| {
-        String::from_utf8_lossy(&request.body).contains(SWAP)
+    let child = hang_at(app, forwarder, fault, |request| {
+        swaps(request)
             && request.commands().iter().all(|command| {
                 let keys = command[2].as_str().and_then(|keys| keys.parse().ok());
                 keys.is_some_and(|keys: usize| command[3 + keys + 3] != "")
             })
+    });
+    let child = child.await?;
+    until("the store's response", async || {
+        (forwarder.under_way() == 0).then_some(())
     })
-    .await
+    .await;
+    kill(child)?;
+    forwarder.heal();
+    Ok(())
 }
 
-async fn kill_at(
+fn swaps(request: &Recorded) -> bool {
+    String::from_utf8_lossy(&request.body).contains(SWAP)
+}
+
+fn kill(mut child: Child) -> io::Result<()> {
+    child.kill()?;
+    child.wait().map(|_| ())
+}
+
+/// Starts a rebuild and waits until it hangs at a request.
+async fn hang_at(
     app: &JournalApp,
     forwarder: &Forwarder,
     fault: Fault,
     is_reached: impl Fn(&Recorded) -> bool + Send + 'static,
-) -> TestResult {
+) -> io::Result<Child> {
     let (send, reached) = channel();
-    let has_response = fault != Fault::HangBefore;
     forwarder.fail(move |request| {
         is_reached(request).then(|| {
             // The receiver is gone after the run is killed.
@@ -293,16 +309,9 @@ async fn kill_at(
             fault.clone()
         })
     });
-    let mut child = command_at(app, &forwarder.url(), &["rebuild"]).spawn()?;
+    let child = command_at(app, &forwarder.url(), &["rebuild"]).spawn()?;
     until("the swap", async || reached.try_recv().ok()).await;
-    until("the store's response", async || {
-        (!has_response || forwarder.under_way() == 0).then_some(())
-    })
-    .await;
-    child.kill()?;
-    child.wait()?;
-    forwarder.heal();
-    Ok(())
+    Ok(child)
 }
 
 /// SIGINT before the swap changes nothing that counts.
@@ -312,16 +321,7 @@ async fn interrupted_rebuild_changes_nothing() -> TestResult {
     app.fill().await;
     let before = Observed::read(&app).await?;
     let forwarder = Forwarder::to(&app.store());
-    let (send, reached) = channel();
-    forwarder.fail(move |request| {
-        let swaps = String::from_utf8_lossy(&request.body).contains(SWAP);
-        swaps.then(|| {
-            let _ = send.send(());
-            Fault::HangBefore
-        })
-    });
-    let child = command_at(&app, &forwarder.url(), &["rebuild"]).spawn()?;
-    until("the swap", async || reached.try_recv().ok()).await;
+    let child = hang_at(&app, &forwarder, Fault::HangBefore, swaps).await?;
     let pid = child.id().to_string();
     assert!(
         Command::new("kill")

@@ -9,6 +9,7 @@ use test_support::{Fault, Forwarder, Value, WorkerBuilder, json, shard_among, un
 use crate::TestResult;
 use crate::app::builder;
 use crate::cli::{assert_verified, command, command_at, finish, rebuild, run, verify};
+use crate::concurrent_writes::score;
 use crate::interruption::{kill_at_swap, kill_before_swap};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
@@ -74,11 +75,6 @@ async fn write_until(app: &JournalApp, done: &AtomicBool) -> BTreeMap<String, u6
         }
     }
     likes
-}
-
-async fn score(app: &JournalApp, user: &str) -> Option<u64> {
-    let response = app.api.get(&format!("/v1/ranking/all/users/{user}")).await;
-    response.body["score"].as_u64()
 }
 
 /// Kills a rebuild after the first shard alone was swapped: a cluster may lose the rest of the request.

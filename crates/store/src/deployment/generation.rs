@@ -14,7 +14,6 @@ use crate::keys::Keys;
 use crate::redis::{Command, Pipeline, Reply};
 use crate::scripts::RESUME;
 use activity_rank_core::error::Error;
-use std::sync::atomic::Ordering;
 
 /// How long a writer waits for the end of a rebuild before it ends the pause itself, in milliseconds: the process that
 /// rebuilds may have been killed.
@@ -37,11 +36,10 @@ impl Deployment {
     ///
     /// As [`Self::run_script`].
     pub async fn may_mix(&self, seen: u32) -> Result<bool, Error> {
-        if !self.knows_one_generation() {
+        if self.known_generations_differ() {
             // Nothing may have been read from some shards since they have another one.
-            self.fingerprints_match.store(false, Ordering::Relaxed);
-            self.check_fingerprints().await?;
-            if !self.knows_one_generation() {
+            self.read_fingerprints().await?;
+            if self.known_generations_differ() {
                 (self.wait)(STEP).await;
             }
             return Ok(true);
@@ -49,11 +47,11 @@ impl Deployment {
         Ok(self.replacements() != seen)
     }
 
-    fn knows_one_generation(&self) -> bool {
+    fn known_generations_differ(&self) -> bool {
         let known = self.known.shards.borrow();
         let mut generations = known.values().map(|known| known.generation);
         let first = generations.next();
-        generations.all(|generation| Some(generation) == first)
+        generations.any(|generation| Some(generation) != first)
     }
 
     /// Returns whether a call has run on the present data of its shard, whose stored fingerprint it has found. Remembers

@@ -46,14 +46,11 @@ fn post(id: u64, topic: u64, number: u64, user: u64, category: Option<u64>) -> V
     post
 }
 
-/// Starts a server with a forum, and its solutions if it has the plugin.
-pub async fn start_server(
-    forum: Forum,
-    solutions: Option<Vec<u64>>,
-) -> std::io::Result<(Shared, String)> {
+/// Starts a server with a forum without the plugin of solutions.
+pub async fn start_server(forum: Forum) -> std::io::Result<(Shared, String)> {
     let site = Shared::new(Mutex::new(StandIn {
         forum,
-        solutions,
+        solutions: None,
         is_limited: false,
         is_broken: false,
     }));
@@ -160,7 +157,7 @@ async fn sync_reads_discourse_api() -> TestResult {
     for _ in 0..240 {
         forum.change(&mut random);
     }
-    let (site, url) = start_server(forum.clone(), None).await?;
+    let (site, url) = start_server(forum.clone()).await?;
     site.lock().await.is_limited = true;
     // A webhook from before the topic was unlisted.
     let unlisted = json!({"user": "discourse:3", "action": "comment", "target": "discourse:post:9045", "on": "discourse:topic:902"});
@@ -213,7 +210,7 @@ async fn discourse_api_leaves_votes_of_topics() -> TestResult {
     let app = start();
     let mut forum = Forum::new(3);
     forum.add_topic(1);
-    let (_, url) = start_server(forum, None).await?;
+    let (_, url) = start_server(forum).await?;
     assert_eq!(sync(&app, &url, &[])?.code, Some(0));
     let like = |target: &str| json!({"user": "discourse:2", "action": "like", "target": target});
     app.send(like("discourse:topic:1")).await;

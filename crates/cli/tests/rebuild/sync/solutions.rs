@@ -90,7 +90,7 @@ async fn sync_reads_solutions_of_discourse_dump() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn sync_reads_solutions_of_discourse_api() -> TestResult {
     let app = start();
-    let (site, url) = discourse_api::start_server(forum(), None).await?;
+    let (site, url) = discourse_api::start_server(forum()).await?;
     let sync = |args: &[&str]| discourse_api::sync(&app, &url, args);
     assert_eq!(sync(&[])?.code, Some(0));
     send_all(&app, &[solution(&user(3), &post(3))]).await;
