@@ -5,7 +5,7 @@ use test_support::{
     Answer, Api, Fault, Forwarder, Gateway, RedisOptions, RedisServer, Worker, gateway, json, until,
 };
 
-const DEADLINE_MS: u32 = 300;
+const DEADLINE_MS: u32 = 2_000;
 
 /// Starts a Worker behind a forwarder, with a short store timeout.
 fn start_behind(forwarder: &Forwarder) -> Worker {
