@@ -258,21 +258,19 @@ async fn assert_alike(app: &MiniflareApp, forwarder: &Forwarder, request: (&Meth
         ("an invalid token", app.with_key("a.b.c")),
     ];
     for (caller, client) in callers {
+        let mut unknown = see(&client, forwarder, request, UNKNOWN).await;
         for member in HIDDEN.into_iter().chain([ERASED]) {
-            let mut attempts = 0;
+            let mut seen = see(&client, forwarder, request, member).await;
             // The limiter may begin a new minute between two reads, and shards may need a first request.
-            loop {
-                let unknown = see(&client, forwarder, request, UNKNOWN).await;
-                let seen = see(&client, forwarder, request, member).await;
-                attempts += 1;
+            for _ in 0..2 {
                 if seen == unknown {
                     break;
                 }
-                if attempts == 3 {
-                    let place = format!("{caller}, {} {} of {member}", request.0, request.1);
-                    assert_eq!(seen, unknown, "{place}");
-                }
+                unknown = see(&client, forwarder, request, UNKNOWN).await;
+                seen = see(&client, forwarder, request, member).await;
             }
+            let place = format!("{caller}, {} {} of {member}", request.0, request.1);
+            assert_eq!(seen, unknown, "{place}");
         }
     }
 }

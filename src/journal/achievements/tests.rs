@@ -322,9 +322,11 @@ fn journal(random: &mut Random, rows: i64, rules: bool) -> (Vec<Value>, Vec<Chan
 /// A member, an achievement and a step or a period.
 type Key = (String, String, i64);
 type Earned = BTreeMap<Key, (i64, i64)>;
+/// Steps that were earned, values of days, and messages that were sent.
+type Reference = (Earned, BTreeMap<Key, i64>, BTreeSet<Key>);
 
 /// Evaluates changes one by one. Returns the steps that members have, the tallies, and the steps that sent a message.
-fn reference(changes: &[Change], freezes: u32) -> (Earned, BTreeMap<Key, i64>, BTreeSet<Key>) {
+fn reference(changes: &[Change], freezes: u32) -> Reference {
     let mut earned = Earned::new();
     let mut tallies: BTreeMap<Key, i64> = BTreeMap::new();
     let (mut by_hand, mut known, mut sent) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
@@ -435,43 +437,53 @@ const RESULT: &str = "SELECT json_group_array(json_array(0, member, achievement,
     UNION ALL SELECT json_group_array(json_array(1, user, data, deliveries.n)) FROM deliveries \
     JOIN journal ON journal.site = deliveries.site AND journal.shard = deliveries.shard AND journal.id = deliveries.entry";
 
+/// Returns what the database has with transactions of several sizes, and what the reference has.
+fn scenarios(seed: u64) -> Vec<(Vec<Vec<Value>>, Reference)> {
+    let failing = [0, 1, 4, 6, 2, 5, 3];
+    let mut random = Random(seed);
+    let rules = seed.is_multiple_of(3);
+    let freezes = [0, 2][seed as usize % 2];
+    let config = config(freezes);
+    let (entries, changes) = journal(&mut random, 110, rules);
+    let mut scenario = |rows| {
+        let mut database = TestDatabase::new();
+        // A recount that comes after steps were earned leaves them, so it is there from the beginning.
+        let chunk = if rules {
+            entries.len()
+        } else {
+            1 + random.below(60) as usize
+        };
+        let mut first = 0;
+        database.evaluate(&config, rows, 0);
+        for (index, entries) in entries.chunks(chunk).enumerate() {
+            database.run(&[append(&config, entries, first)]);
+            first += entries.len();
+            if random.below(3) == 0 {
+                let restart = "UPDATE achievements_read SET version = 'other'";
+                database.run(&[json!([restart, []])]);
+            }
+            database.evaluate(&config, rows, failing[index % failing.len()]);
+        }
+        (database.result(), reference(&changes, freezes))
+    };
+    [1, 7, 500].map(&mut scenario).into()
+}
+
 /// Transactions have so many rows, cron runs after any number of rows, some transactions fail, and some evaluations start from
 /// the first row. A step sends one message; one that is revoked and earned again may send another one.
 #[test]
 fn steps_do_not_depend_on_transactions() {
-    let failing = [0, 1, 4, 6, 2, 5, 3];
-    let (mut found, mut expected) = (Vec::new(), Vec::new());
-    for seed in 0..15 {
-        let mut random = Random(seed);
-        let rules = seed % 3 == 0;
-        let freezes = [0, 2][seed as usize % 2];
-        let config = config(freezes);
-        let (entries, changes) = journal(&mut random, 110, rules);
-        for rows in [1, 7, 500] {
-            let mut database = TestDatabase::new();
-            // A recount that comes after steps were earned leaves them, so it is there from the beginning.
-            let chunk = if rules {
-                entries.len()
-            } else {
-                1 + random.below(60) as usize
-            };
-            let mut first = 0;
-            database.evaluate(&config, rows, 0);
-            for (index, entries) in entries.chunks(chunk).enumerate() {
-                database.run(&[append(&config, entries, first)]);
-                first += entries.len();
-                if random.below(3) == 0 {
-                    let restart = "UPDATE achievements_read SET version = 'other'";
-                    database.run(&[json!([restart, []])]);
-                }
-                database.evaluate(&config, rows, failing[index % failing.len()]);
-            }
-            found.push(database.result());
-            expected.push(reference(&changes, freezes));
-        }
-    }
+    // With `SHORT` the rest are left to a longer run.
+    let seeds = std::env::var_os("SHORT").map_or(15, |_| 6);
+    let scenarios: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..seeds)
+            .map(|seed| scope.spawn(move || scenarios(seed)))
+            .collect();
+        let ended = threads.into_iter().map(|thread| thread.join().unwrap());
+        ended.flatten().collect()
+    });
     let mut kinds = BTreeSet::new();
-    for (index, (result, (earned, tallies, sent))) in found.iter().zip(&expected).enumerate() {
+    for (index, (result, (earned, tallies, sent))) in scenarios.iter().enumerate() {
         let rows = |index: usize| &result[index];
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let found: Earned = rows(0)
