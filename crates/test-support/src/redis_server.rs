@@ -185,7 +185,8 @@ fn start(port: u16, folder: &TempDir, options: &RedisOptions) -> Result<ServerPr
     command.current_dir(folder.path());
     command.args(["--port", &port.to_string(), "--bind", "127.0.0.1"]);
     command.args(["--aclfile", "users.acl", "--save", ""]);
-    // On a busy machine, a test that fills thousands of keys would make others fail with BUSY.
+    // On a busy machine, a test that fills thousands of keys would make others fail with BUSY. Redis 7 calls
+    // it `busy-reply-threshold`, and knows this name too.
     command.args(["--lua-time-limit", "0"]);
     match options.append_only {
         true => command.args(["--appendonly", "yes", "--appendfsync", "always"]),

@@ -165,8 +165,13 @@ async fn friends_follow_undo_moderation_and_erasure() {
 /// A user with 40,000 follows takes no longer than one with 1,000: the script stops reading.
 #[tokio::test]
 async fn reading_of_many_follows_is_bounded() {
-    let app = TestApp::with(|worker| worker.var("STORE_TIMEOUT_MS", "2000"));
-    app.outcome(follow("42", "first"), "counted").await;
+    let app = TestApp::with(|worker| worker.var("STORE_TIMEOUT_MS", "300"));
+    // With 300 ms the first attempt may time out on a busy machine; repeating it is safe.
+    until("the follow", async || {
+        let response = app.send_activity(follow("42", "first")).await;
+        (response.status == 200).then_some(())
+    })
+    .await;
     let mut store = app.store();
     let key = store.key_of("42", "m:42");
     let record: String = store.run("HGET", &[&key, "Ffirst"]);
