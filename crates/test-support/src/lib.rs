@@ -43,6 +43,7 @@ mod rest_client;
 mod server_process;
 mod sharding;
 mod shared;
+mod slowness;
 mod store_proxy;
 mod stream;
 mod until;
@@ -65,6 +66,7 @@ pub use sharding::{
     shards,
 };
 pub use shared::{gateway, redis, scan, unique_prefix};
+pub use slowness::scaled;
 pub use store_proxy::StoreProxy;
 pub use stream::{Event, Stream};
 pub use until::until;

@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 pub(crate) use rustix::process::Signal;
 use rustix::process::{Pid, kill_process};
 
+use crate::slowness::scaled;
+
 /// `$1` is the signal that ends the server, `$2` its folder or empty, the rest its command line.
 /// The first line of output is the server's process id. The shell's stdin is a pipe from this
 /// process, which writes a line to it before a regular end. If the pipe closes without a line, this
@@ -33,8 +35,8 @@ wait "$server"
 [ -z "$folder" ] || { cd / && rm -rf "$folder"; }
 "#;
 
-/// The time a server has to become ready or to end. Miniflare takes two seconds of a free processor; on a machine that
-/// compiles or runs other tests meanwhile, a minute did not suffice.
+/// The time a server has to become ready or to end, [`scaled`]. Miniflare takes two seconds of a free processor; on a machine
+/// that compiles or runs other tests meanwhile, a minute did not suffice.
 const TIMEOUT: Duration = Duration::from_secs(240);
 
 /// A running server; ends on drop.
@@ -94,7 +96,7 @@ impl ServerProcess {
         lines: &Receiver<String>,
         ready: impl Fn(&str) -> Option<T>,
     ) -> Result<T, String> {
-        let deadline = Instant::now() + TIMEOUT;
+        let deadline = Instant::now() + scaled(TIMEOUT);
         loop {
             let remaining = deadline.saturating_duration_since(Instant::now());
             let line = lines.recv_timeout(remaining).map_err(|error| {
@@ -150,7 +152,7 @@ impl ServerProcess {
 
     /// Waits for the end of the server's output, which is the end of the server.
     fn join(&mut self) {
-        let deadline = Instant::now() + TIMEOUT;
+        let deadline = Instant::now() + scaled(TIMEOUT);
         while self.is_running() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(2));
         }

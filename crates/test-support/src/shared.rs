@@ -71,7 +71,7 @@ impl Prefixes {
         let mut pipeline = pipe();
         for prefix in &self.0 {
             // Some tests append a name to their prefix.
-            for key in scan(&mut connection, &format!("{{{prefix}[:-]*"))? {
+            for key in scan(&mut connection, &format!("{{{prefix}[-:]*"))? {
                 pipeline.unlink(key).ignore();
             }
         }

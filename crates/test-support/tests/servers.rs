@@ -1,7 +1,10 @@
 //! Tests of the harness: each server starts, responds, ends and restarts.
 
+use std::collections::BTreeSet;
+
 use test_support::{
-    Gateway, Method, RedisOptions, RedisServer, Worker, gateway, json, redis, until,
+    Gateway, Method, RedisOptions, RedisServer, Worker, gateway, json, redis, scan, unique_prefix,
+    until,
 };
 
 #[test]
@@ -15,6 +18,25 @@ fn redis_is_shared_within_a_process() {
         .query(&mut redis().connection())
         .unwrap();
     assert_eq!(pong, "PONG");
+}
+
+#[test]
+fn prefix_leaves_no_key_after_its_thread() {
+    let prefix = std::thread::spawn(|| {
+        let prefix = unique_prefix("clean");
+        for name in ["{{P}:a}:b", "{{P}-renamed:a}:b"] {
+            let key = name.replace("{P}", &prefix);
+            let _: () = ::redis::cmd("SET")
+                .arg(key)
+                .arg(1)
+                .query(&mut redis().connection())
+                .unwrap();
+        }
+        prefix
+    });
+    let pattern = format!("{{{}*", prefix.join().unwrap());
+    let left = scan(&mut redis().connection(), &pattern).unwrap();
+    assert_eq!(left, BTreeSet::new());
 }
 
 #[test]
