@@ -31,6 +31,7 @@ mod capnp;
 mod cluster;
 mod command_line;
 pub mod conformance;
+mod depth;
 mod forwarder;
 mod gateway;
 mod journal;
@@ -51,6 +52,7 @@ mod worker;
 
 pub use api::{Answer, Api, SERVICE_KEY};
 pub use command_line::{command_line, recount_event};
+pub use depth::depth;
 pub use forwarder::{Fault, Forwarder, Recorded, Refusal};
 pub use gateway::{Gateway, TOKEN};
 pub use journal::journal_entry;
