@@ -3,8 +3,8 @@
 //
 //   node tests/miniflare.mjs CONFIG STATE
 //
-// CONFIG is a configuration of wrangler as JSON, with variables, files, services, D1, KV, queues, rate limits, datasets and
-// the Worker's own Durable Objects. STATE is the folder of persisted state.
+// CONFIG is a configuration of wrangler as JSON, with variables, files, services, D1 with its migrations, KV, queues, rate
+// limits, datasets and the Worker's own Durable Objects. STATE is the folder of persisted state.
 // Prints "Ready on URL", then what the Worker logs and each batch of a queue.
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -40,7 +40,19 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
     process.exit()
   })
 }
-console.log(`Ready on ${(await workerd.ready).origin}`)
+const { origin } = await workerd.ready
+for (const database of config.d1_databases ?? []) await migrate(database)
+console.log(`Ready on ${origin}`)
+
+/** Applies the migrations of a database, unless a Worker before on the same state has. */
+async function migrate({ binding, migrations_dir: migrations }) {
+  const database = await workerd.getD1Database(binding, config.name)
+  const tables = await database.prepare("SELECT 1 FROM sqlite_schema WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").all()
+  if (tables.results.length) return
+  for (const name of readdirSync(migrations).sort()) {
+    await database.prepare(readFileSync(join(migrations, name), 'utf8')).run()
+  }
+}
 
 /** Returns the configuration of a Worker of wrangler in the terms of Miniflare. */
 function worker({ name, compatibility_date, compatibility_flags = [], main, assets, ...config }) {

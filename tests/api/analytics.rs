@@ -2,7 +2,7 @@
 
 use test_support::{DataPoint, Fault, Method, json, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{dated, like};
 use crate::clock::noon;
 
@@ -257,10 +257,9 @@ async fn each_batch_of_the_queue_is_a_data_point() {
     assert_eq!(numbers[..5], [0.0, 0.0, 0.0, 3.0, 3.0]);
 }
 
-/// Miniflare drops the data points.
 #[tokio::test]
 async fn service_works_as_before_with_the_dataset_bound() {
-    let app = MiniflareApp::with(|worker| worker.analytics().queued(100).journal());
+    let app = TestApp::with(|worker| worker.analytics().queued(100).journal());
     app.count("42", "like", "p").await;
     app.outcome(like("42", "p"), "duplicate").await;
     let board = app.read("/v1/ranking/day").await;
@@ -270,7 +269,7 @@ async fn service_works_as_before_with_the_dataset_bound() {
     assert_eq!(health["configured"]["bound"], bound);
     app.minute().await;
     let message = json!([dated(like("43", "p"), noon(1))]).to_string();
-    app.miniflare.enqueue(&message).await;
+    app.worker.enqueue(&message).await;
     until("the queued activity", async || {
         let board = app.read("/v1/ranking/all?limit=1&offset=1").await;
         (board["total"] == 2).then_some(())

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use test_support::{DataPoint, Forwarder, Miniflare, Value, Worker, WorkerBuilder, gateway};
+use test_support::{DataPoint, Forwarder, Value, Worker, WorkerBuilder, gateway};
 
 use crate::client::Client;
 use crate::clock::noon_zone;
@@ -10,7 +10,7 @@ use crate::store::Store;
 
 /// A running Worker and its client.
 pub struct TestApp {
-    worker: Worker,
+    pub worker: Worker,
     client: Client,
 }
 
@@ -22,7 +22,10 @@ impl TestApp {
 
     /// Starts a Worker with the settings that `configure` adds.
     pub fn with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Self {
-        let worker = configure(Worker::builder().var("TIMEZONE", noon_zone())).start();
+        Self::of(configure(Worker::builder().var("TIMEZONE", noon_zone())).start())
+    }
+
+    pub fn of(worker: Worker) -> Self {
         let client = Client::new(worker.api());
         Self { worker, client }
     }
@@ -96,46 +99,6 @@ impl TestApp {
 }
 
 impl Deref for TestApp {
-    type Target = Client;
-
-    fn deref(&self) -> &Client {
-        &self.client
-    }
-}
-
-/// A Worker in Miniflare, which has the bindings that plain workerd lacks, and its client.
-pub struct MiniflareApp {
-    pub miniflare: Miniflare,
-    client: Client,
-}
-
-impl MiniflareApp {
-    /// Starts a Worker like [`TestApp::with`].
-    pub fn with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Self {
-        Self::of(configure(Worker::builder().var("TIMEZONE", noon_zone())).start_miniflare())
-    }
-
-    /// Starts a Worker like [`TestApp::behind_forwarder`].
-    pub fn behind_forwarder(
-        configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder,
-    ) -> (Self, Forwarder) {
-        let forwarder = Forwarder::to(&gateway().url());
-        let app = Self::with(|worker| configure(worker.store(&forwarder.url())));
-        (app, forwarder)
-    }
-
-    pub fn of(miniflare: Miniflare) -> Self {
-        let client = Client::new(miniflare.api());
-        Self { miniflare, client }
-    }
-
-    /// Returns the keys of this Worker in the shared Redis.
-    pub fn store(&self) -> Store {
-        Store::shared(self.miniflare.prefix())
-    }
-}
-
-impl Deref for MiniflareApp {
     type Target = Client;
 
     fn deref(&self) -> &Client {

@@ -1,18 +1,16 @@
 //! Closed boards are read from the D1 archive once Redis has dropped them.
-//!
-//! Plain workerd has neither D1 nor cron triggers, so these tests run in Miniflare.
 
 use std::collections::BTreeSet;
 
 use test_support::{Answer, Value, WorkerBuilder, json, peer, peers, rest, shard_among};
 
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{ids, like, undo, with};
 use crate::clock::{day, noon};
 
 /// Starts a Worker whose cron archives every board of a test in one run.
-fn start() -> MiniflareApp {
-    MiniflareApp::with(|worker| complete_runs(worker.archive()))
+fn start() -> TestApp {
+    TestApp::with(|worker| complete_runs(worker.archive().cached()))
 }
 
 fn complete_runs(worker: WorkerBuilder) -> WorkerBuilder {
@@ -28,7 +26,7 @@ fn tied_users() -> [String; 4] {
 }
 
 /// Sends a like dated `back` days ago, also for the group `eu`.
-async fn count(app: &MiniflareApp, user: &str, target: &str, back: i64) -> Value {
+async fn count(app: &TestApp, user: &str, target: &str, back: i64) -> Value {
     let fields = json!({"at": noon(back), "groups": ["eu"]});
     app.outcome(with(like(user, target), fields), "counted")
         .await
@@ -37,7 +35,7 @@ async fn count(app: &MiniflareApp, user: &str, target: &str, back: i64) -> Value
 /// Returns the responses to all reads of the archived day.
 ///
 /// `unique` is the page size: a value not used before avoids the response cache.
-async fn day_reads(app: &MiniflareApp, unique: u32) -> Vec<Value> {
+async fn day_reads(app: &TestApp, unique: u32) -> Vec<Value> {
     let date = format!("date={}", day(DAYS_AGO));
     let [a, b, c, hidden] = &tied_users();
     let mut bodies = Vec::new();
@@ -65,7 +63,7 @@ async fn day_reads(app: &MiniflareApp, unique: u32) -> Vec<Value> {
 /// Deletes the closed day boards from Redis.
 ///
 /// Returns their number; a board counts once, whatever the number of shards.
-fn drop_closed_boards(app: &MiniflareApp) -> usize {
+fn drop_closed_boards(app: &TestApp) -> usize {
     let today = format!("bd:{}", day(0));
     let is_closed = |key: &str| key.starts_with("bd:") && !key.starts_with(&today);
     let mut dropped = BTreeSet::new();
@@ -79,7 +77,7 @@ fn drop_closed_boards(app: &MiniflareApp) -> usize {
 }
 
 /// Fills a board with five visible users, three of them tied, and a hidden one.
-async fn fill_board(app: &MiniflareApp) {
+async fn fill_board(app: &TestApp) {
     let [a, b, c, hidden] = &tied_users();
     for (user, targets) in [("d", 1), (b, 2), (hidden, 2), (a, 2), (c, 2), ("e", 3)] {
         for target in 0..targets {
@@ -102,7 +100,7 @@ async fn closed_board_reads_the_same_from_the_archive() {
     let before = day_reads(&archive, 7).await;
     assert_eq!(before[0]["total"], 5);
     assert_eq!(before[0]["entries"][0]["user"]["id"], "e");
-    archive.miniflare.tick().await;
+    archive.worker.tick().await;
     assert_eq!(drop_closed_boards(&archive), 2);
     assert_eq!(day_reads(&archive, 8).await, before);
 
@@ -116,7 +114,7 @@ async fn closed_board_reads_the_same_from_the_archive() {
     assert_eq!(adjusted.body["outcome"], "counted");
     assert_eq!(adjusted.body["points"], 5);
     archive.outcome(undo(like("e", "0")), "undone").await;
-    archive.miniflare.tick().await;
+    archive.worker.tick().await;
     assert_eq!(day_reads(&archive, 9).await, before);
     assert_eq!(drop_closed_boards(&archive), 0);
 
@@ -126,7 +124,7 @@ async fn closed_board_reads_the_same_from_the_archive() {
             archive.store().run::<i64>("DEL", &[&key]);
         }
     }
-    archive.miniflare.tick().await;
+    archive.worker.tick().await;
     count(&archive, &peer("later"), "p", DAYS_AGO).await;
     assert_eq!(day_reads(&archive, 10).await, before);
 
@@ -134,7 +132,7 @@ async fn closed_board_reads_the_same_from_the_archive() {
     erased_user_is_on_no_archived_board(&archive).await;
 }
 
-async fn hidden_user_is_on_no_archived_board(archive: &MiniflareApp, before: &Value) {
+async fn hidden_user_is_on_no_archived_board(archive: &TestApp, before: &Value) {
     let [a, b, c, hidden] = &tied_users();
     let shown = archive.moderate(hidden, false, false).await;
     shown.assert_status(200);
@@ -146,7 +144,7 @@ async fn hidden_user_is_on_no_archived_board(archive: &MiniflareApp, before: &Va
     assert_eq!(&day_reads(archive, 12).await[0], before);
 }
 
-async fn erased_user_is_on_no_archived_board(archive: &MiniflareApp) {
+async fn erased_user_is_on_no_archived_board(archive: &TestApp) {
     let date = format!("date={}", day(DAYS_AGO));
     let d = format!("/v1/ranking/day/users/d?{date}");
     let before = archive.read(&d).await;
@@ -166,15 +164,14 @@ async fn erased_user_is_on_no_archived_board(archive: &MiniflareApp) {
 /// The shards of a closed board lose it one by one.
 #[tokio::test]
 async fn board_missing_on_a_shard_is_read_from_archive() {
-    let archive =
-        MiniflareApp::with(|worker| complete_runs(worker.archive()).json("SHARDS", json!(8)));
+    let archive = TestApp::with(|worker| complete_runs(worker.archive()).json("SHARDS", json!(8)));
     fill_board(&archive).await;
     let reads = async |unique: u32| {
         let path = format!("/v1/ranking/day/winners?limit={unique}");
         (day_reads(&archive, unique).await, archive.read(&path).await)
     };
     let before = reads(7).await;
-    archive.miniflare.tick().await;
+    archive.worker.tick().await;
     let board = format!("bd:{}", day(DAYS_AGO));
     let mut parts = archive.store().full_keys();
     parts.retain(|key| rest(key).starts_with(&board));
@@ -193,7 +190,7 @@ async fn board_missing_on_a_shard_is_read_from_archive() {
     let late = users.find(|user| !has_board(user)).expect("a user");
     let counted = count(&archive, &late, "p", DAYS_AGO).await;
     assert_eq!(counted["standings"]["day"]["score"], 2);
-    archive.miniflare.tick().await;
+    archive.worker.tick().await;
     assert_eq!(day_reads(&archive, 40).await[0]["total"], 6);
     drop_closed_boards(&archive);
     assert_eq!(day_reads(&archive, 41).await[0]["total"], 6);
@@ -205,12 +202,12 @@ async fn board_is_archived_on_close_and_on_change() {
     count(&archive, "a", "1", DAYS_AGO).await;
     count(&archive, "b", "1", DAYS_AGO).await;
     count(&archive, "a", "today", 0).await;
-    archive.miniflare.tick().await;
+    archive.worker.tick().await;
     // An undo down to zero takes no order number; then another user is added.
     archive.outcome(undo(like("a", "1")), "undone").await;
-    archive.miniflare.tick().await;
+    archive.worker.tick().await;
     count(&archive, "c", "1", DAYS_AGO).await;
-    archive.miniflare.tick().await;
+    archive.worker.tick().await;
     let board = format!("/v1/ranking/day?date={}", day(DAYS_AGO));
     let before = archive.read(&format!("{board}&limit=7")).await;
     assert_eq!(before["total"], 2);
@@ -268,7 +265,7 @@ async fn winners_list_closed_boards_newest_first() {
     assert_eq!(rows(&before.body), recent);
     let control = Some("public, max-age=300, stale-if-error=86400");
     assert_eq!(before.header("cache-control"), control);
-    archive.miniflare.tick().await;
+    archive.worker.tick().await;
     assert_eq!(rows(&get("?limit=13").await.body), all);
     assert_eq!(rows(&get("?limit=2").await.body), all[..2]);
     assert_eq!(

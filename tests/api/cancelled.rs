@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 use test_support::{Api, Fault, Forwarder, Method, SERVICE_KEY, Value, json, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{like, moderation};
 
 /// The time that the store takes: long enough for a busy machine to abort the request before.
@@ -52,12 +52,12 @@ async fn aborted_activity_counts() {
 #[tokio::test]
 async fn aborted_activity_in_outage_is_queued() {
     let (app, forwarder) =
-        MiniflareApp::behind_forwarder(|worker| worker.queued(100).var("STORE_TIMEOUT_MS", "500"));
+        TestApp::behind_forwarder(|worker| worker.queued(100).var("STORE_TIMEOUT_MS", "500"));
     forwarder.fail(|_| Some(Fault::HangBefore));
     let path = "/v1/activity";
     assert!(
         !abort(
-            app.miniflare.url(),
+            app.worker.url(),
             Method::POST,
             path,
             &like("42", "post-7"),
@@ -73,7 +73,7 @@ async fn aborted_activity_in_outage_is_queued() {
     forwarder.heal();
     until("the points", async || {
         // 503 while the circuit breaker is open.
-        let response = app.miniflare.api().get("/v1/ranking/all/users/42").await;
+        let response = app.worker.api().get("/v1/ranking/all/users/42").await;
         (response.body["score"] == 2).then_some(())
     })
     .await;

@@ -2,7 +2,7 @@
 
 use test_support::{Answer, Method, Value, WorkerBuilder, json};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, undo};
 use crate::client::Client;
 use crate::clock::{ago, ahead, day};
@@ -12,8 +12,8 @@ const PATH: &str = "/v1/cases";
 const UNKNOWN: &str = "case_0000000000000000";
 
 /// Starts a deployment with one shard, whose entries do not wait.
-fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> MiniflareApp {
-    MiniflareApp::with(|worker| {
+fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> TestApp {
+    TestApp::with(|worker| {
         let worker = worker.var("CONTENT_PERIODS", "all").journal();
         let worker = worker.var(
             "SERVICE_KEYS",
@@ -24,7 +24,7 @@ fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> MiniflareApp
 }
 
 /// Registers so many posts of each author, such as `a-0`.
-async fn register(app: &MiniflareApp, authors: &[&str], posts: u32) {
+async fn register(app: &TestApp, authors: &[&str], posts: u32) {
     let mut targets = Vec::new();
     for author in authors {
         for number in 0..posts {
@@ -38,7 +38,7 @@ async fn register(app: &MiniflareApp, authors: &[&str], posts: u32) {
     }
 }
 
-async fn send(app: &MiniflareApp, activities: &[Value]) {
+async fn send(app: &TestApp, activities: &[Value]) {
     for activities in activities.chunks(50) {
         app.send_activity(json!(activities))
             .await
@@ -47,7 +47,7 @@ async fn send(app: &MiniflareApp, activities: &[Value]) {
 }
 
 /// Likes posts of authors, each by each other one.
-async fn exchange(app: &MiniflareApp, authors: &[&str], posts: std::ops::Range<u32>) {
+async fn exchange(app: &TestApp, authors: &[&str], posts: std::ops::Range<u32>) {
     let mut likes = Vec::new();
     for giver in authors {
         for receiver in authors.iter().filter(|receiver| *receiver != giver) {
@@ -62,14 +62,14 @@ async fn exchange(app: &MiniflareApp, authors: &[&str], posts: std::ops::Range<u
 }
 
 /// Fills a community in which three members like each other's posts, six each.
-async fn start_with_ring(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> MiniflareApp {
+async fn start_with_ring(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> TestApp {
     let app = start(configure);
     let community = ["p", "q", "r", "s", "t", "u", "v", "w", "x", "y"];
     register(&app, &community, 1).await;
     register(&app, &["a", "b", "c"], 9).await;
     exchange(&app, &community, 0..1).await;
     exchange(&app, &["a", "b", "c"], 0..6).await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     app
 }
 
@@ -77,7 +77,7 @@ async fn post(app: &Client) -> Answer {
     app.send(Method::POST, "/v1/cases/search", "", &[]).await
 }
 
-async fn search(app: &MiniflareApp) -> Value {
+async fn search(app: &TestApp) -> Value {
     let answer = post(app).await;
     answer.assert_status(200);
     answer.body
@@ -88,10 +88,10 @@ fn searched(opened: u32, updated: u32) -> Value {
 }
 
 /// Reads the rows of the table.
-async fn gifts(app: &MiniflareApp) -> Value {
+async fn gifts(app: &TestApp) -> Value {
     let statement = "SELECT giver, receiver, SUM(gifts) AS gifts, SUM(points) AS points, MAX(burst) AS burst \
         FROM gifts WHERE receiver <> '' GROUP BY giver, receiver HAVING SUM(gifts) <> 0 ORDER BY giver, receiver";
-    app.miniflare.sql(statement).await
+    app.worker.sql(statement).await
 }
 
 fn gift(giver: &str, receiver: &str, number: u32, burst: u32) -> Value {
@@ -165,7 +165,7 @@ async fn ring_is_one_case_until_dismissed() {
     assert_eq!(search(&app).await, searched(0, 0));
     // Half as many gifts more open it again.
     exchange(&app, &["a", "b", "c"], 6..9).await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     assert_eq!(search(&app).await, searched(1, 0));
     let page = app.read(&format!("{PATH}?state=open&limit=1")).await;
     assert_eq!(
@@ -183,7 +183,7 @@ async fn entries_of_several_shards_wait_five_minutes() {
     assert_eq!(search(&app).await, searched(0, 0));
     assert_eq!(gifts(&app).await, json!([]));
     let age = "UPDATE journal SET entry = json_set(entry, '$.now', CAST(entry ->> 'now' - 300000 AS TEXT))";
-    app.miniflare.sql(age).await;
+    app.worker.sql(age).await;
     assert_eq!(search(&app).await, searched(1, 0));
     assert_eq!(
         app.read(PATH).await["cases"][0]["members"],
@@ -194,18 +194,16 @@ async fn entries_of_several_shards_wait_five_minutes() {
 #[tokio::test]
 async fn cron_searches_once_a_day() {
     let app = start_with_ring(|worker| worker).await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let page = app.read(PATH).await;
     assert_eq!(page["cases"].as_array().unwrap().len(), 1);
-    app.miniflare.sql("UPDATE gifts_read SET at = 0").await;
-    app.miniflare.tick().await;
+    app.worker.sql("UPDATE gifts_read SET at = 0").await;
+    app.worker.tick().await;
     let at = &app.read(PATH).await["search"]["at"];
     assert_eq!(at, "1970-01-01T00:00:00Z");
     // On the next day it searches again.
-    app.miniflare
-        .sql("UPDATE gifts_read SET day = day - 1")
-        .await;
-    app.miniflare.tick().await;
+    app.worker.sql("UPDATE gifts_read SET day = day - 1").await;
+    app.worker.tick().await;
     assert_ne!(app.read(PATH).await["search"]["at"], "1970-01-01T00:00:00Z");
 }
 
@@ -214,10 +212,10 @@ async fn erased_member_is_in_no_case() {
     let app = start_with_ring(|worker| worker).await;
     assert_eq!(search(&app).await, searched(1, 0));
     app.erase("a").await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     assert_eq!(app.read(PATH).await["cases"], json!([]));
     let rows = app
-        .miniflare
+        .worker
         .sql("SELECT * FROM gifts WHERE 'a' IN (giver, receiver)")
         .await;
     assert_eq!(rows, json!([]));
@@ -247,12 +245,12 @@ async fn gifts_are_of_authors_and_followed_members() {
         activity("44", "follow", "9"),
     ];
     send(&app, &activities).await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     assert_eq!(search(&app).await, searched(0, 0));
     let mut commented = gift("42", "9", 3, 3);
     commented["points"] = json!(7);
     let followed = app
-        .miniflare
+        .worker
         .sql("SELECT points FROM gifts WHERE giver = '44' AND receiver = '9'")
         .await;
     let mut follow = gift("44", "9", 1, 1);
@@ -262,7 +260,7 @@ async fn gifts_are_of_authors_and_followed_members() {
         json!([commented, gift("43", "9", 1, 1), follow])
     );
     let own = app
-        .miniflare
+        .worker
         .sql("SELECT gifts FROM gifts WHERE giver = '42' AND receiver = ''")
         .await;
     assert_eq!(own, json!([{"gifts": 6}]));
@@ -270,7 +268,7 @@ async fn gifts_are_of_authors_and_followed_members() {
     app.outcome(undo(like("43", "9-1")), "undone").await;
     app.outcome(undo(like("43", "9-1")), "nothing-to-undo")
         .await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     search(&app).await;
     assert_eq!(gifts(&app).await, json!([commented, follow]));
 }
@@ -285,7 +283,7 @@ async fn accounts_are_their_member() {
             .await
             .assert_status(200);
     }
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     assert_eq!(search(&app).await, searched(0, 0));
     let page = app.read(PATH).await;
     assert_eq!(page["search"]["fairness"]["gifts"], 90);
@@ -299,7 +297,7 @@ async fn burst_of_likes_is_a_case() {
         .map(|post| like("p", &format!("z-{post}")))
         .collect();
     send(&app, &likes).await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     search(&app).await;
     let page = app.read(PATH).await;
     let kinds: Vec<&Value> = page["cases"]
@@ -358,7 +356,7 @@ async fn losses_rank_members_among_what_remains() {
         comments.extend((0..count).map(comment));
     }
     send(&app, &comments).await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     search(&app).await;
     let case = open(&app, &["a", "b"]).await;
     let details = app
@@ -459,9 +457,7 @@ async fn unchanged_exclusion_opens_no_case() {
     let case = app.read(PATH).await["cases"][0].clone();
     decide(&app, &case, excluded(&ago(60), Value::Null)).await;
     // Activity of before the exclusion.
-    app.miniflare
-        .sql("UPDATE cases SET decided_gifts = 1")
-        .await;
+    app.worker.sql("UPDATE cases SET decided_gifts = 1").await;
     assert_eq!(search(&app).await, searched(0, 0));
     assert_eq!(app.read(PATH).await["cases"].as_array().unwrap().len(), 1);
 }
@@ -520,7 +516,7 @@ async fn case_shows_gifts_of_older_burst_and_of_accounts() {
     app.put("/v1/users/account/account", &json!({"of": "p"}))
         .await
         .assert_status(200);
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     search(&app).await;
     let page = app.read(PATH).await;
     let case = page["cases"]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use test_support::{Answer, Api, Method, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::client::{Client, JSON};
 use crate::misconfigured::{REQUESTS, assert_misconfigured};
 
@@ -204,11 +204,11 @@ async fn unset_allowed_origins_send_no_cors_headers() {
 
 #[tokio::test]
 async fn cached_board_drops_cors_headers_of_first_reader() {
-    let app = MiniflareApp::with(|worker| {
-        let worker = worker.var("BOARD_MAX_AGE", "600");
+    let app = TestApp::with(|worker| {
+        let worker = worker.cached().var("BOARD_MAX_AGE", "600");
         worker.var("ALLOWED_ORIGINS", ALLOWED)
     });
-    let (api, path) = (Api::new(app.miniflare.url()), "/v1/ranking/day");
+    let (api, path) = (Api::new(app.worker.url()), "/v1/ranking/day");
     let first = get(&api, path, &[("origin", PAGE)]).await;
     assert_eq!((first.status, first.header("age")), (200, None));
     assert_eq!(headers(&first, true), cors_headers(PAGE, &first));

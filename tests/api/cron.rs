@@ -4,20 +4,20 @@
 
 use test_support::{CronCost, Value, WorkerBuilder, json, shard_among};
 
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{like, with};
 use crate::clock::{day, noon};
 
 /// Starts a Worker that archives day boards only, with the budget of the free plan unless
 /// `configure` sets another.
-fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> MiniflareApp {
-    MiniflareApp::with(|worker| configure(worker.archive().var("PERIODS", "day")))
+fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> TestApp {
+    TestApp::with(|worker| configure(worker.archive().var("PERIODS", "day")))
 }
 
 /// Returns the number of boards that the archive has, one for each shard of a day.
-async fn archived(app: &MiniflareApp) -> u64 {
+async fn archived(app: &TestApp) -> u64 {
     let sql = "SELECT COUNT(*) AS count FROM boards WHERE done = 1";
-    let rows = app.miniflare.sql(sql).await;
+    let rows = app.worker.sql(sql).await;
     rows[0]["count"].as_u64().expect("a number")
 }
 
@@ -33,10 +33,10 @@ fn assert_within(cost: CronCost, limit: u64) {
 }
 
 /// Runs cron until the archive has all boards. Returns the number of boards after each run.
-async fn archive_all(app: &MiniflareApp, boards: u64, budget: u64) -> Vec<u64> {
+async fn archive_all(app: &TestApp, boards: u64, budget: u64) -> Vec<u64> {
     let mut counts = Vec::new();
     while counts.last() != Some(&boards) {
-        assert_within(app.miniflare.metered_tick().await, budget);
+        assert_within(app.worker.metered_tick().await, budget);
         let count = archived(app).await;
         assert!(counts.last() < Some(&count), "no progress: {counts:?}");
         counts.push(count);
@@ -45,7 +45,7 @@ async fn archive_all(app: &MiniflareApp, boards: u64, budget: u64) -> Vec<u64> {
 }
 
 /// Sends likes of one user, one for each of so many past days.
-async fn fill_days(app: &MiniflareApp, days: i64) {
+async fn fill_days(app: &TestApp, days: i64) {
     let likes = (1..=days).map(|back| {
         let fields = json!({"at": noon(back)});
         with(like("42", &back.to_string()), fields)
@@ -55,7 +55,7 @@ async fn fill_days(app: &MiniflareApp, days: i64) {
 }
 
 /// Sends likes two days ago until each of so many shards has a board.
-async fn fill_shards(app: &MiniflareApp, shards: u32) {
+async fn fill_shards(app: &TestApp, shards: u32) {
     for shard in 0..shards {
         let users = (0..).map(|number| format!("u{number}"));
         let mut users = users.filter(|user| shard_among(user, shards) == shard);
@@ -78,11 +78,11 @@ async fn archive_run_keeps_within_free_plan() {
     };
     let likes: Vec<Value> = (1..=30).map(in_group).collect();
     app.send_activity(json!(likes)).await.assert_status(200);
-    assert_within(app.miniflare.metered_tick().await, 50);
+    assert_within(app.worker.metered_tick().await, 50);
     let count = archived(&app).await as usize;
     assert!((15..60).contains(&count), "{count} boards");
     let sql = "SELECT name FROM boards WHERE done = 1 ORDER BY name DESC";
-    let names = app.miniflare.sql(sql).await;
+    let names = app.worker.sql(sql).await;
     let last = (1..).flat_map(|back| {
         [":g", ""].map(|group| json!({"name": format!("d:{}{group}", day(back))}))
     });
@@ -90,7 +90,7 @@ async fn archive_run_keeps_within_free_plan() {
     archive_all(&app, 60, 50).await;
     // Nothing is left: the lease, the index, the states, the choice of groups, the snapshot and the record of the run.
     // Without a journal nothing shows that no board has changed.
-    let idle = app.miniflare.metered_tick().await;
+    let idle = app.worker.metered_tick().await;
     assert!(idle.subrequests <= 15 && idle.queries <= 3, "{idle:?}");
 }
 
@@ -104,14 +104,14 @@ async fn full_outbox_leaves_budget_for_the_archive() {
     let length = || app.store().run::<u64>("XLEN", &[&outbox]);
     app.store().run::<()>("EVAL", &[fill, "1", &outbox]);
     let before = length();
-    assert_within(app.miniflare.metered_tick().await, 50);
+    assert_within(app.worker.metered_tick().await, 50);
     let (drained, left) = (before - length(), length());
     assert!(drained >= 5000 && left > 0, "{drained} of {before} drained");
     let path = format!("/v1/ranking/day?date={}&limit=7", day(5));
     let board = app.store().key_on(0, &format!("bd:{}", day(5)));
     assert_eq!(app.store().run::<i64>("DEL", &[&board]), 1);
     assert_eq!(app.read(&path).await["total"], 1);
-    assert_within(app.miniflare.metered_minute().await, 50);
+    assert_within(app.worker.metered_minute().await, 50);
     assert_eq!(length(), 0);
 }
 
@@ -122,7 +122,7 @@ async fn all_64_shards_are_archived_on_the_free_plan() {
     fill_shards(&app, 64).await;
     let counts = archive_all(&app, 64, 50).await;
     assert!(counts.len() <= 32, "{counts:?}");
-    assert_within(app.miniflare.metered_tick().await, 50);
+    assert_within(app.worker.metered_tick().await, 50);
 }
 
 /// `CRON_BUDGET = 1000` is the limit of the paid plan.
@@ -148,7 +148,7 @@ async fn larger_budget_hides_user_in_fewer_runs() {
         app.moderate("b", true, false).await.assert_status(200);
         for run in 1..=runs {
             assert_eq!(store.pending_changes("b"), 1, "{budget}, before run {run}");
-            assert_within(app.miniflare.metered_minute().await, budget);
+            assert_within(app.worker.metered_minute().await, budget);
         }
         assert_eq!(store.pending_changes("b"), 0, "{budget}");
         let board = store.key_of("b", "ba:all:g150000");
@@ -164,7 +164,7 @@ async fn pending_change_leaves_budget_for_the_archive() {
     let mut store = app.store();
     store.add_boards("b", 150_000);
     app.moderate("b", true, false).await.assert_status(200);
-    assert_within(app.miniflare.metered_tick().await, 50);
+    assert_within(app.worker.metered_tick().await, 50);
     assert_eq!(store.pending_changes("b"), 1);
     // The entry of the change stays until the change is complete.
     let outbox = store.key_on(0, "o");
@@ -181,8 +181,8 @@ async fn drain_of_many_shards_keeps_within_free_plan() {
     let app = start(|worker| worker.journal().json("SHARDS", json!(64)));
     fill_shards(&app, 64).await;
     for _ in 0..8 {
-        assert_within(app.miniflare.metered_minute().await, 50);
+        assert_within(app.worker.metered_minute().await, 50);
     }
-    let rows = app.miniflare.sql("SELECT COUNT(*) AS count FROM journal");
+    let rows = app.worker.sql("SELECT COUNT(*) AS count FROM journal");
     assert_eq!(rows.await, json!([{"count": 64}]));
 }

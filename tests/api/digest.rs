@@ -3,7 +3,7 @@
 use roxmltree::{Document, Node};
 use test_support::{Fault, Value, json, peers, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{dated, like};
 use crate::client::Client;
 use crate::clock::{day, id, noon, period};
@@ -97,13 +97,13 @@ async fn digest_has_content_and_authors() {
 #[tokio::test]
 async fn digest_has_public_numbers() {
     for is_public in [false, true] {
-        let app = MiniflareApp::with(|worker| {
+        let app = TestApp::with(|worker| {
             let worker = worker.journal().json("CRON_BUDGET", json!(1000));
             worker.json("PUBLIC_STATS", json!(is_public))
         });
         fill(&app).await;
-        app.miniflare.minute().await;
-        app.miniflare.tick().await;
+        app.worker.minute().await;
+        app.worker.tick().await;
         let digest = app.without_key().read(&path(LAST)).await;
         let numbers = json!({
             "new": 1, "activities": 15, "points": 30, "actions": {"like": {"count": 15, "points": 30}},
@@ -251,7 +251,7 @@ async fn digest_and_feeds_name_the_site() {
 #[tokio::test]
 async fn digests_and_feeds_are_served_during_an_outage() {
     let (app, forwarder) =
-        MiniflareApp::behind_forwarder(|worker| worker.var("BOARD_MAX_AGE", "0"));
+        TestApp::behind_forwarder(|worker| worker.cached().var("BOARD_MAX_AGE", "0"));
     fill(&app).await;
     for path in [
         path(LAST),

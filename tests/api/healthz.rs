@@ -2,7 +2,7 @@
 
 use test_support::{Method, RedisOptions, RedisServer, Value, WorkerBuilder, json, shards, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{like, with};
 use crate::clock::{day, id, noon, noon_zone};
 use crate::problem::store_unavailable;
@@ -62,14 +62,14 @@ async fn health_lists_settings_and_no_secrets() {
 /// A Redis whose disk was lost, before and after the rebuild.
 #[tokio::test]
 async fn empty_store_with_journal_needs_a_rebuild() {
-    let app = MiniflareApp::with(WorkerBuilder::journal);
+    let app = TestApp::with(WorkerBuilder::journal);
     let empty = app.read("/healthz").await["warnings"].clone();
     for target in ["a", "b", "c"] {
         app.outcome(like("42", target), "counted").await;
     }
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     assert_eq!(app.read("/healthz").await["warnings"], empty);
-    let mut store = Store::shared(app.miniflare.prefix());
+    let mut store = Store::shared(app.worker.prefix());
     for key in store.full_keys() {
         store.run::<i64>("DEL", &[&key]);
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use test_support::{Answer, Forwarder, Method, Value, json, until};
 
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{activity, like, undo, with};
 use crate::client::Client;
 use crate::document::{document, fits};
@@ -130,8 +130,8 @@ const WITHOUT_MEMBERS: [&str; 24] = [
 ];
 
 /// Fills a deployment. All members but the unknown one have a profile, followers and points on every board.
-async fn start() -> (MiniflareApp, Forwarder) {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| {
+async fn start() -> (TestApp, Forwarder) {
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| {
         let worker = worker.var("JWT_SECRET", SECRET).journal().live();
         let worker = worker.var("CONTENT_PERIODS", "day,all");
         let worker = worker.var("ALLOWED_ORIGINS", "https://community.example");
@@ -163,7 +163,7 @@ async fn start() -> (MiniflareApp, Forwarder) {
         let stored = app.put("/v1/targets", &json!([target])).await;
         stored.assert_status(200);
     }
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     app.moderate(HIDDEN[0], true, false).await;
     app.put_profile(
         HIDDEN[1],
@@ -172,7 +172,7 @@ async fn start() -> (MiniflareApp, Forwarder) {
     .await;
     app.erase(ERASED).await;
     // Targets on other shards lose their author after the response.
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     (app, forwarder)
 }
 
@@ -251,7 +251,7 @@ async fn see(
 }
 
 /// Asserts that a request about each hidden member, and of the erased one, looks like that of the unknown one.
-async fn assert_alike(app: &MiniflareApp, forwarder: &Forwarder, request: (&Method, &str, &Value)) {
+async fn assert_alike(app: &TestApp, forwarder: &Forwarder, request: (&Method, &str, &Value)) {
     let callers = [
         ("anonymous", app.without_key()),
         ("another member", app.with_key(&hs256(&claims("reader")))),
@@ -342,7 +342,7 @@ async fn live_boards_omit_hidden_members() {
     for path in STREAMS {
         let address = new_address();
         let headers = [("cf-connecting-ip", address.as_str())];
-        let mut stream = app.miniflare.api().stream(path, &headers).await;
+        let mut stream = app.worker.api().stream(path, &headers).await;
         let board = stream.event().await;
         assert_no_name(path, &board.data);
         let score = score_of_shown(&board);

@@ -7,7 +7,7 @@ use test_support::{
     CronCost, Gateway, RedisOptions, RedisServer, Value, WorkerBuilder, json, shards,
 };
 
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{dated, like, undo, with};
 use crate::clock::{day, noon};
 use crate::events::Event;
@@ -15,7 +15,7 @@ use crate::store::{Store, take_commands};
 
 /// A deployment with a Redis of its own, whose commands a test can count.
 struct IdleApp {
-    app: MiniflareApp,
+    app: TestApp,
     store: Store,
     redis: Connection,
     server: RedisServer,
@@ -25,12 +25,12 @@ struct IdleApp {
 fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> IdleApp {
     let server = RedisServer::spawn(RedisOptions::default());
     let gateway = Gateway::spawn(&server.url());
-    let app = MiniflareApp::with(|worker| {
+    let app = TestApp::with(|worker| {
         let worker = worker.archive().journal().store(&gateway.url());
         configure(worker.json("CRON_BUDGET", json!(1000)))
     });
     IdleApp {
-        store: Store::of(&server, app.miniflare.prefix()),
+        store: Store::of(&server, app.worker.prefix()),
         redis: server.connection(),
         app,
         server,
@@ -46,11 +46,11 @@ impl IdleApp {
     }
 
     async fn tick(&self) -> CronCost {
-        self.app.miniflare.metered_tick().await
+        self.app.worker.metered_tick().await
     }
 
     async fn minute(&self) -> CronCost {
-        self.app.miniflare.metered_minute().await
+        self.app.worker.metered_minute().await
     }
 
     /// Runs cron until nothing is left, as if the last change was a minute ago.
@@ -93,7 +93,7 @@ impl IdleApp {
             "SELECT SUM(total) AS total FROM boards WHERE done = 1 AND name = 'd:{}'",
             day(back)
         );
-        let rows = self.app.miniflare.archive_sql(&sql).await;
+        let rows = self.app.worker.archive_sql(&sql).await;
         rows[0]["total"].as_u64()
     }
 
@@ -148,7 +148,7 @@ async fn archived_board_takes_at_most_10_commands() {
     let commands = idle.commands();
     let rows = idle
         .app
-        .miniflare
+        .worker
         .archive_sql("SELECT COUNT(*) AS count FROM boards WHERE done = 1");
     assert_eq!(rows.await, json!([{"count": 150}]));
     assert!(commands <= 1500, "{commands} commands for 150 boards");
@@ -221,12 +221,12 @@ async fn period_end_starts_the_archive() {
     }
     idle.settle().await;
     let sql = "UPDATE boards SET orders = 0";
-    idle.app.miniflare.archive_sql(sql).await;
+    idle.app.worker.archive_sql(sql).await;
     // At noon of the day before: only the board of that day had not settled.
     idle.date_back(24);
     idle.tick().await;
     let sql = "SELECT COUNT(*) AS count FROM boards WHERE orders > 0 AND done = 1";
-    let rows = idle.app.miniflare.archive_sql(sql).await;
+    let rows = idle.app.worker.archive_sql(sql).await;
     assert_eq!(rows, json!([{"count": 1}]));
     assert_eq!(idle.tick().await.queries, 0);
 }
@@ -247,7 +247,7 @@ async fn final_event_is_archived_when_it_has_settled() {
         idle.commands();
         let cost = idle.tick().await;
         assert_eq!((cost.subrequests, idle.commands()), (1, expected));
-        let rows = idle.app.miniflare.archive_sql(sql).await;
+        let rows = idle.app.worker.archive_sql(sql).await;
         assert_eq!(rows, json!([{ "count": archived }]));
         event.finish(&mut idle.store, 11);
         idle.date_back(1);
@@ -262,7 +262,7 @@ async fn failed_pass_is_repeated() {
     idle.count("42", "p", 2).await;
     let rename = async |from: &str, to: &str| {
         let sql = format!("ALTER TABLE {from} RENAME TO {to}");
-        idle.app.miniflare.archive_sql(&sql).await;
+        idle.app.worker.archive_sql(&sql).await;
     };
     rename("places", "hidden").await;
     idle.tick().await;
@@ -280,7 +280,7 @@ async fn new_archive_receives_settled_boards() {
     idle.settle().await;
     for table in ["places", "boards", "runs"] {
         let sql = format!("DELETE FROM {table}");
-        idle.app.miniflare.archive_sql(&sql).await;
+        idle.app.worker.archive_sql(&sql).await;
     }
     idle.date_back(24);
     idle.tick().await;
@@ -359,6 +359,6 @@ async fn pending_sweep_continues_every_minute() {
     idle.minute().await;
     assert_eq!(idle.store.run::<u64>("XLEN", &[&outbox]), 0);
     let sql = "SELECT COUNT(*) AS count FROM journal";
-    let rows = idle.app.miniflare.sql(sql).await;
+    let rows = idle.app.worker.sql(sql).await;
     assert_eq!(rows, json!([{"count": 2}]));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use test_support::{Answer, Fault, Forwarder, Method, Value, json, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{like, undo, with};
 use crate::clock::noon_zone;
 use crate::document::document;
@@ -208,7 +208,7 @@ async fn misconfiguration_log_has_no_secret_value() {
 
 #[tokio::test]
 async fn rate_limit_is_unlogged_and_cache_hits_have_own_id() {
-    let app = MiniflareApp::with(|worker| {
+    let app = TestApp::with(|worker| {
         let worker = worker.var("JWT_SECRET", JWT_SECRET);
         worker.limit("READ_LIMIT", 3)
     });
@@ -229,6 +229,6 @@ async fn rate_limit_is_unlogged_and_cache_hits_have_own_id() {
         (response.status == 429).then_some(())
     })
     .await;
-    let log = app.miniflare.log();
+    let log = app.worker.log();
     assert!(!log.contains("guess") && !log.contains("level"), "{log}");
 }

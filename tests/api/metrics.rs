@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use redis::Connection;
 use test_support::{Fault, Gateway, RedisOptions, RedisServer, json, shards, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{dated, like, undo};
 use crate::client::Client;
 use crate::clock::{noon, noon_zone};
@@ -224,7 +224,7 @@ async fn metrics_count_visible_members_of_boards() {
 /// Values of the journal and of jobs before and after cron.
 #[tokio::test]
 async fn metrics_of_a_journal_follow_cron() {
-    let app = MiniflareApp::with(|worker| worker.journal());
+    let app = TestApp::with(|worker| worker.journal());
     let empty = read(&app).await;
     let jobs = "\
 # TYPE activity_rank_changes counter
@@ -283,7 +283,7 @@ activity_rank_day_new_members 0
     assert!(!before.contains_key("cron_run_timestamp_seconds"));
     assert_eq!(before["day_activities{action=\"like\"}"], "0");
 
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let text = read(&app).await;
     let after = samples(&text);
     assert_eq!(after["outbox_entries"], "0");
@@ -309,13 +309,13 @@ activity_rank_day_new_members 0
 
 #[tokio::test]
 async fn points_have_their_decimals() {
-    let app = MiniflareApp::with(|worker| {
+    let app = TestApp::with(|worker| {
         let worker = worker.json("POINT_DECIMALS", json!(2)).journal();
         worker.json("RULES", json!({"like": {"points": 0.25}}))
     });
     app.count("a", "like", "p").await;
     app.count("a", "like", "q").await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let text = read(&app).await;
     assert_eq!(samples(&text)["day_points{action=\"like\"}"], "0.50");
 }
@@ -323,8 +323,8 @@ async fn points_have_their_decimals() {
 /// Cron is recorded when it goes other than the time before, and else once in a quarter of an hour.
 #[tokio::test]
 async fn failed_cron_is_recorded_at_once() {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| worker.journal());
-    app.miniflare.tick().await;
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker.journal());
+    app.worker.tick().await;
     let success = async || {
         let text = read(&app).await;
         let samples = samples(&text);
@@ -333,7 +333,7 @@ async fn failed_cron_is_recorded_at_once() {
     };
     let first = success().await;
     assert_eq!(first.1, "1");
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(success().await, first);
     // The entry is read, but not removed.
     app.count("a", "like", "p").await;
@@ -344,26 +344,26 @@ async fn failed_cron_is_recorded_at_once() {
             .any(|command| command[0] == "XRANGE");
         removes.then_some(Fault::CutBefore)
     });
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let failed = success().await;
     assert_eq!(failed.1, "0");
     assert!(failed.0 > first.0);
     forwarder.heal();
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let recovered = success().await;
     assert_eq!(recovered.1, "1");
     assert!(recovered.0 > failed.0);
     // As if it was a quarter of an hour ago.
     let key = app.store().key_on(0, "j");
     app.store().run::<i64>("HSET", &[&key, "cron", "1000 5 1"]);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let later = success().await;
     assert!(later.0 > recovered.0);
 }
 
 #[tokio::test]
 async fn queue_has_metrics_after_a_delivery() {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| worker.queued(100));
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker.queued(100));
     let text = read(&app).await;
     assert!(!samples(&text).contains_key("queue_delay_seconds"));
     forwarder.fail_next(Fault::CutBefore);
@@ -396,9 +396,9 @@ async fn metrics_report_an_outage_of_the_store() {
 
 #[tokio::test]
 async fn metrics_report_a_failing_journal() {
-    let app = MiniflareApp::with(|worker| worker.journal());
+    let app = TestApp::with(|worker| worker.journal());
     app.count("42", "like", "p").await;
-    app.miniflare.sql("DROP TABLE summed").await;
+    app.worker.sql("DROP TABLE summed").await;
     let text = read(&app).await;
     let samples = samples(&text);
     assert_eq!((samples["journal_up"], samples["store_up"]), ("0", "1"));

@@ -3,7 +3,7 @@
 
 use test_support::{Answer, Value, json};
 
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{activity, like};
 use crate::client::Client;
 use crate::token::sign::{SECRET, claims, hs256};
@@ -60,8 +60,8 @@ fn is_gone(owner: &str) -> bool {
 }
 
 /// Fills a deployment with members in all states. Each has followed, liked and published what has their name in it.
-async fn start() -> MiniflareApp {
-    let app = MiniflareApp::with(|worker| {
+async fn start() -> TestApp {
+    let app = TestApp::with(|worker| {
         worker
             .var("JWT_SECRET", SECRET)
             .var("SERVICE_KEYS", "full,activity:service,content:other-scope")
@@ -94,7 +94,7 @@ async fn start() -> MiniflareApp {
         full.outcome(like("reader", &format!("post-of-{owner}")), "counted")
             .await;
     }
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     for owner in ["hidden", "hidden-public"] {
         full.moderate(owner, true, false).await.assert_status(200);
     }
@@ -140,7 +140,7 @@ fn public_status(route: &str, caller: &str, owner: &str) -> u16 {
 }
 
 /// Checks all routes of all members for the callers in an order.
-async fn check(app: &MiniflareApp, callers: &[&str]) {
+async fn check(app: &TestApp, callers: &[&str]) {
     for owner in OWNERS {
         for route in PRIVATE.into_iter().chain(PUBLIC) {
             for caller in callers {

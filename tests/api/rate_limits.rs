@@ -1,6 +1,6 @@
 //! Rate limits by user and by client address.
 //!
-//! Only Miniflare has rate limit bindings.
+//! Plain workerd has no rate limits: these tests run in Miniflare.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use futures::future::join_all;
 use test_support::{Answer, Fault, Forwarder, Method, Value, json, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies;
 use crate::client::JSON;
 use crate::problem::problem;
@@ -52,8 +52,8 @@ async fn within_a_minute<T>(run: impl AsyncFn(usize) -> T) -> T {
 }
 
 /// Starts a service with both limits behind a forwarder.
-fn start() -> (MiniflareApp, Forwarder) {
-    MiniflareApp::behind_forwarder(|worker| {
+fn start() -> (TestApp, Forwarder) {
+    TestApp::behind_forwarder(|worker| {
         let worker = worker.var("JWT_SECRET", SECRET);
         let worker = worker.var("ALLOWED_ORIGINS", "https://community.example");
         let worker = worker.limit("WRITE_LIMIT", LIMIT as u32);

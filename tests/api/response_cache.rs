@@ -1,24 +1,22 @@
 //! `Cache-Control`, and boards served from the edge cache or the cache of the isolate.
-//!
-//! Plain workerd has no Cache API, so most of these tests run in Miniflare.
 
 use std::collections::BTreeSet;
 
 use test_support::{Answer, Forwarder, Method, json, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{dated, like, with};
 use crate::clock::{day, noon};
 
 struct Edge {
-    app: MiniflareApp,
+    app: TestApp,
     forwarder: Forwarder,
 }
 
 /// Starts a service whose requests to the store are counted by a forwarder.
 fn edge(board_max_age: &str) -> Edge {
     let (app, forwarder) =
-        MiniflareApp::behind_forwarder(|worker| worker.var("BOARD_MAX_AGE", board_max_age));
+        TestApp::behind_forwarder(|worker| worker.cached().var("BOARD_MAX_AGE", board_max_age));
     Edge { app, forwarder }
 }
 

@@ -3,7 +3,7 @@
 use jiff::{Timestamp, ToSpan, Unit};
 use test_support::{Fault, Forwarder, Recorded, SERVICE_KEY, Value, WorkerBuilder, json};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, with};
 use crate::client::Client;
 use crate::problem::{Problem, assert_problem, problem};
@@ -552,9 +552,8 @@ async fn repeated_publication_completes_all_shards() {
 /// The publication is not sent again.
 #[tokio::test]
 async fn cron_completes_lost_publication() {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| {
-        configured(worker).journal().json("SHARDS", json!(3))
-    });
+    let (app, forwarder) =
+        TestApp::behind_forwarder(|worker| configured(worker).journal().json("SHARDS", json!(3)));
     let from = seconds_ahead(200);
     publish(&app, from, json!({"comment": {"points": 4}})).await;
     lose_updates(&forwarder);
@@ -563,7 +562,7 @@ async fn cron_completes_lost_publication() {
     assert_problem(&failed, "store-unavailable");
     assert!(!are_equal(&definitions(app.store())));
     forwarder.heal();
-    app.miniflare.metered_tick().await;
+    app.worker.metered_tick().await;
     let found = definitions(app.store());
     assert!(are_equal(&found), "{found:?}");
 }

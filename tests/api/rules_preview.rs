@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::{Timestamp, ToSpan};
 use test_support::{Fault, Forwarder, SERVICE_KEY, Value, WorkerBuilder, json};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{like, undo, with};
 use crate::problem::Problem;
 
@@ -23,12 +23,12 @@ fn configured(worker: WorkerBuilder) -> WorkerBuilder {
         )
 }
 
-fn start() -> MiniflareApp {
-    MiniflareApp::with(|worker| configured(worker).journal())
+fn start() -> TestApp {
+    TestApp::with(|worker| configured(worker).journal())
 }
 
 /// Counts likes of two members, of a post with an author.
-async fn count(app: &MiniflareApp) {
+async fn count(app: &TestApp) {
     let post = json!([{"id": "p0", "author": "zoe", "title": "A post"}]);
     app.put("/v1/targets", &post).await.assert_status(200);
     for (user, likes) in [("ada", 3), ("bob", 1)] {
@@ -46,19 +46,19 @@ fn request(rules: Value) -> Value {
     json!({"rules": rules, "from": from.to_string()})
 }
 
-async fn confirm(app: &MiniflareApp, rules: Value) -> Value {
+async fn confirm(app: &TestApp, rules: Value) -> Value {
     let body = with(request(rules), json!({"confirm": true}));
     let response = app.post("/v1/rules/preview", &body).await;
     response.assert_status(200);
     response.body
 }
 
-async fn read(app: &MiniflareApp) -> Value {
+async fn read(app: &TestApp) -> Value {
     app.read("/v1/rules/preview").await["preview"].clone()
 }
 
 /// Runs cron until the preview ends, and returns it.
-async fn run(app: &MiniflareApp) -> Value {
+async fn run(app: &TestApp) -> Value {
     for _ in 0..MAX_RUNS {
         let preview = read(app).await;
         if preview["state"] != "running" {
@@ -70,16 +70,16 @@ async fn run(app: &MiniflareApp) -> Value {
 }
 
 /// Returns the keys on shards that the deployment does not have.
-fn scratch_keys(app: &MiniflareApp) -> Vec<String> {
-    let pattern = format!("{{{}:*}}*", app.miniflare.prefix());
+fn scratch_keys(app: &TestApp) -> Vec<String> {
+    let pattern = format!("{{{}:*}}*", app.worker.prefix());
     let mut keys: Vec<String> = app.store().run("KEYS", &[&pattern]);
-    let tag = app.miniflare.prefix().len() + 6;
+    let tag = app.worker.prefix().len() + 6;
     keys.retain(|key| key.find('}').is_some_and(|end| end > tag));
     keys
 }
 
 /// Runs cron until the scratch keys are deleted.
-async fn clear(app: &MiniflareApp) {
+async fn clear(app: &TestApp) {
     for _ in 0..MAX_RUNS {
         app.minute().await;
         if scratch_keys(app).is_empty() {
@@ -153,7 +153,7 @@ async fn preview_reports_moves_actions_and_limits() {
 /// Visitors are on no board of the report, and no limit of a rule names them.
 #[tokio::test]
 async fn preview_has_no_visitors() {
-    let app = MiniflareApp::with(|worker| {
+    let app = TestApp::with(|worker| {
         let worker = configured(worker).journal().var("VISITORS", "like");
         worker.var("VISITOR_KEY", "a secret of thirty-two bytes, ok?")
     });
@@ -184,7 +184,7 @@ async fn preview_has_no_visitors() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn repeated_slice_counts_once() {
     let forwarder = Forwarder::to(&test_support::gateway().url());
-    let app = MiniflareApp::with(|worker| configured(worker).journal().store(&forwarder.url()));
+    let app = TestApp::with(|worker| configured(worker).journal().store(&forwarder.url()));
     count(&app).await;
     let rules = json!({"like": {"points": 4, "received": 1}});
     confirm(&app, rules.clone()).await;
@@ -222,18 +222,18 @@ async fn run_stays_within_the_budget() {
         .collect();
     app.send_activity(json!(likes)).await.assert_status(200);
     app.minute().await;
-    let idle = app.miniflare.metered_minute().await;
+    let idle = app.worker.metered_minute().await;
     confirm(&app, json!({"like": {"points": 4}})).await;
     let mut runs = 0;
     while read(&app).await["state"] == "running" || !scratch_keys(&app).is_empty() {
-        let cost = app.miniflare.metered_minute().await;
+        let cost = app.worker.metered_minute().await;
         assert!(cost.subrequests <= 50 && cost.queries <= 50, "{cost:?}");
         runs += 1;
         assert!(runs <= MAX_RUNS);
     }
     assert_eq!(read(&app).await["result"]["activities"], 504);
     app.minute().await;
-    assert_eq!(app.miniflare.metered_minute().await, idle);
+    assert_eq!(app.worker.metered_minute().await, idle);
 }
 
 /// The run that has taken the entry of the outbox was ended: the run of every five minutes adds another one.
@@ -247,7 +247,7 @@ async fn preview_continues_after_a_lost_entry() {
     store.run::<i64>("DEL", &[&key]);
     app.minute().await;
     assert_eq!(read(&app).await["read"], 0);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(run(&app).await["state"], "done");
 }
 
@@ -306,7 +306,7 @@ async fn lost_keys_fail_the_preview() {
     count(&app).await;
     confirm(&app, json!({"like": {"points": 4}})).await;
     let sql = "UPDATE rules_previews SET slice = 3";
-    app.miniflare.sql(sql).await;
+    app.worker.sql(sql).await;
     assert_eq!(run(&app).await["error"], "lost");
 }
 

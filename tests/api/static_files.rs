@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use test_support::{Api, Method, Miniflare, Worker, root};
+use test_support::{Api, Method, Worker, root};
 
 use crate::problem::unknown_path;
 
@@ -29,8 +29,8 @@ pub fn files() -> Vec<(String, String)> {
     files
 }
 
-fn start() -> (Miniflare, Api) {
-    let miniflare = Worker::builder().start_miniflare();
+fn start() -> (Worker, Api) {
+    let miniflare = Worker::builder().miniflare().start();
     let api = Api::new(miniflare.url());
     (miniflare, api)
 }

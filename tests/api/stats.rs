@@ -8,16 +8,16 @@ use jiff::civil::Date;
 use test_support::reference::{Activity, Calendar, InstantRange, Model, Rule, now, rfc3339};
 use test_support::{Value, WorkerBuilder, json, peer, rest};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::clock::{day, id, noon, noon_zone};
 use crate::events::Event;
 use crate::problem::{problem, unauthenticated};
 use crate::token::sign::{SECRET, claims, hs256};
 
-fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> MiniflareApp {
-    MiniflareApp::with(|worker| {
-        let worker = worker.archive().journal();
+fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> TestApp {
+    TestApp::with(|worker| {
+        let worker = worker.archive().journal().cached();
         configure(worker.json("CRON_BUDGET", json!(1000)))
     })
 }
@@ -62,7 +62,7 @@ async fn stats_report_activity_of_each_day() {
     assert_eq!(before["as_of"], Value::Null);
     assert_eq!(before["days"][0]["active"], 3);
     assert_eq!(before["days"][0]["activities"], 0);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
 
     let body = app.read(&since(2)).await;
     let today = json!({"date": day(0).to_string(), "active": 3, "new": 2, "activities": 3,
@@ -93,13 +93,13 @@ async fn adjustment_of_event_is_not_in_stats() {
     let adjustment = json!({"id": "1", "event": "hackathon", "points": 5, "reason": "r"});
     app.adjust("a", &adjustment).await.assert_status(200);
     let undo = json!({"id": "1", "undo": true, "reason": "r"});
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(
         days(&app.read(&since(0)).await),
         &json!([likes(0, 1, 1, 1)])
     );
     app.adjust("a", &undo).await.assert_status(200);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(
         days(&app.read(&since(0)).await),
         &json!([likes(0, 1, 1, 1)])
@@ -151,7 +151,7 @@ async fn active_members_are_those_of_boards() {
         list.map(|day| day["active"].clone()).collect()
     };
     assert_eq!(active().await, [10, 3, 3, 4]);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let today = format!("bd:{}", day(0));
     for key in app.store().full_keys() {
         if rest(&key).starts_with("bd:") && rest(&key) != today {
@@ -213,20 +213,20 @@ async fn journal_rows_are_summed_once() {
     }
     let outbox = app.store().key("o");
     let dump: Vec<u8> = app.store().run("DUMP", &[&outbox]);
-    join_all((0..4).map(|_| app.miniflare.tick())).await;
-    app.miniflare.tick().await;
+    join_all((0..4).map(|_| app.worker.tick())).await;
+    app.worker.tick().await;
     let mut command = redis::cmd("RESTORE");
     command.arg(&outbox).arg(0).arg(dump).arg("REPLACE");
     let mut connection = test_support::redis().connection();
     command.exec(&mut connection).expect("RESTORE");
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(
         days(&app.read(&since(0)).await),
         &json!([likes(0, 1, 1, 5)])
     );
     app.count(&peer("b"), "like", "p").await;
-    app.miniflare.minute().await;
-    app.miniflare.tick().await;
+    app.worker.minute().await;
+    app.worker.tick().await;
     assert_eq!(
         days(&app.read(&since(0)).await),
         &json!([likes(0, 2, 2, 6)])
@@ -238,23 +238,23 @@ async fn journal_rows_are_summed_once() {
 async fn erasure_keeps_sums() {
     let app = start(|worker| worker);
     app.count("42", "like", "a").await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     app.count("42", "like", "b").await;
     app.erase("42").await;
-    app.miniflare.minute().await;
-    app.miniflare.tick().await;
+    app.worker.minute().await;
+    app.worker.tick().await;
     assert_eq!(
         days(&app.read(&since(0)).await),
         &json!([likes(0, 0, 1, 2)])
     );
     // Nothing of the first time is known.
     app.count("42", "like", "a").await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(
         days(&app.read(&since(0)).await),
         &json!([likes(0, 1, 2, 3)])
     );
-    let rows = app.miniflare.sql("SELECT * FROM sums").await;
+    let rows = app.worker.sql("SELECT * FROM sums").await;
     assert!(!rows.to_string().contains("\"42\""), "{rows}");
 }
 
@@ -268,7 +268,7 @@ async fn undo_takes_back_the_points_of_its_activity() {
     let board = app.store().key_of("42", &format!("bd:{}", day(3)));
     assert_eq!(app.store().run::<i64>("DEL", &[&board]), 1);
     app.outcome(undo(like("42", "p")), "undone").await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let body = app.read(&since(3)).await;
     assert_eq!(days(&body)[0], likes(0, 1, 0, 1));
     assert_eq!(days(&body)[3], with(quiet(3), json!({"new": 1})));
@@ -322,15 +322,15 @@ async fn compare_with_model(shards: u32) {
         model.moderate(&user, is_hidden, false);
         app.moderate(&user, is_hidden, false).await;
         if rng.bool() {
-            app.miniflare.minute().await;
+            app.worker.minute().await;
         }
-        app.miniflare.tick().await;
+        app.worker.tick().await;
         compare(&app, &model, &first).await;
     }
 }
 
 /// Adjusts the points of some users, and undoes some of the adjustments.
-async fn adjust_some(app: &MiniflareApp, model: &mut Model, rng: &mut Rng, round: i64) {
+async fn adjust_some(app: &TestApp, model: &mut Model, rng: &mut Rng, round: i64) {
     for number in 0..8 {
         let id = format!("{}", 8 * round + number);
         let (points, undone) = (rng.i64(-8..8), rng.u32(0..3) == 0);
@@ -365,7 +365,7 @@ async fn adjust_some(app: &MiniflareApp, model: &mut Model, rng: &mut Rng, round
     }
 }
 
-async fn compare(app: &MiniflareApp, model: &Model, first: &BTreeMap<String, Date>) {
+async fn compare(app: &TestApp, model: &Model, first: &BTreeMap<String, Date>) {
     let body = app.read(&since(6)).await;
     let active = |kind: &'static str, id: String| {
         let [visible, _] = model.ranking(&(kind, id, None));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use test_support::{Fault, Value, json, shards, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::like;
 use crate::problem::problem;
 use crate::token::sign::{SECRET, claims, hs256};
@@ -65,7 +65,7 @@ async fn status_counts_commands() {
 
 #[tokio::test]
 async fn status_describes_the_outbox() {
-    let app = MiniflareApp::with(|worker| worker.journal());
+    let app = TestApp::with(|worker| worker.journal());
     let empty = status(json!({"entries": 0, "oldest": null}), Value::Null);
     assert_eq!(without_times(app.read(PATH).await), empty);
     for user in 0..20 {
@@ -92,7 +92,7 @@ async fn status_describes_the_outbox() {
 
 #[tokio::test]
 async fn status_names_the_last_delivery_of_the_queue() {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| worker.queued(100));
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker.queued(100));
     let none = status(Value::Null, Value::Null);
     assert_eq!(without_times(app.read(PATH).await), none);
     forwarder.fail_next(Fault::CutBefore);

@@ -2,7 +2,7 @@
 
 use test_support::{Value, json};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::with;
 use crate::problem::{field_error, field_errors, problem};
 
@@ -10,26 +10,26 @@ const PATH: &str = "/v1/syncs";
 const NUMBER: &str = "must be an integer from 0 to 4294967295";
 const STATE: &str = "must be one of running, done, failed";
 
-fn start() -> MiniflareApp {
-    MiniflareApp::with(|worker| {
+fn start() -> TestApp {
+    TestApp::with(|worker| {
         let keys = "test-service-key,admin:moderation-key,metrics:scraper";
         worker.journal().var("SERVICE_KEYS", keys)
     })
 }
 
 /// Sends a report, and returns the stored result.
-async fn report(app: &MiniflareApp, source: &str, body: Value) -> Value {
+async fn report(app: &TestApp, source: &str, body: Value) -> Value {
     let response = app.put(&format!("{PATH}/{source}"), &body).await;
     response.assert_status(200);
     response.body
 }
 
 /// Moves the last report of a source to an instant in Unix ms.
-async fn backdate(app: &MiniflareApp, source: &str, millis: i64) {
+async fn backdate(app: &TestApp, source: &str, millis: i64) {
     let statement = format!(
         "UPDATE syncs SET reported = {millis}, completed = iif(completed, {millis}, NULL) WHERE source = '{source}'"
     );
-    app.miniflare.sql(&statement).await;
+    app.worker.sql(&statement).await;
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn hundredth_source_is_the_last() {
     let rows = "WITH RECURSIVE numbers AS (SELECT site, 2 AS number FROM syncs UNION ALL SELECT site, number + 1 FROM numbers \
         WHERE number < 100) INSERT INTO syncs SELECT site, 'source-' || number, 'running', NULL, 0, NULL, NULL, NULL, NULL FROM numbers";
     report(&app, "source-1", json!({"state": "running"})).await;
-    app.miniflare.sql(rows).await;
+    app.worker.sql(rows).await;
     let body = json!({"state": "failed"});
     report(&app, "source-100", body.clone()).await;
     let refused = app.put(&format!("{PATH}/source-101"), &body).await;
@@ -232,12 +232,12 @@ async fn deployment_without_journal_has_no_syncs() {
 async fn deployments_have_syncs_of_their_own() {
     let app = start();
     report(&app, "ghost", json!({"state": "running"})).await;
-    app.miniflare.sql("UPDATE syncs SET site = 'other'").await;
+    app.worker.sql("UPDATE syncs SET site = 'other'").await;
     app.assert_get(PATH, json!({"syncs": []})).await;
     app.delete(&format!("{PATH}/ghost"))
         .await
         .assert_status(204);
-    let rows = app.miniflare.sql("SELECT site, source FROM syncs").await;
+    let rows = app.worker.sql("SELECT site, source FROM syncs").await;
     assert_eq!(rows, json!([{"site": "other", "source": "ghost"}]));
 }
 

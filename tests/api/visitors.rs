@@ -8,7 +8,7 @@ use test_support::{
     json, until,
 };
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::client::{Client, JSON};
 use crate::clock::{day, noon};
@@ -470,7 +470,7 @@ async fn journal_counts_no_visitor_as_member() {
         "liked": {"name": "Liked", "received": true, "steps": [1]},
         "faithful": {"name": "Faithful", "streak": "days", "steps": [1]},
     });
-    let app = MiniflareApp::with(|worker| {
+    let app = TestApp::with(|worker| {
         let worker = visitors(worker).var("SHARDS", "1").journal();
         let worker = worker.var("VISITORS_PER_ADDRESS", "100");
         let worker = worker.json("FAIR_PLAY", json!({}));
@@ -490,8 +490,8 @@ async fn journal_counts_no_visitor_as_member() {
         visitor.client.outcome(sent, "undone").await;
         ids.push(visitor.id);
     }
-    app.miniflare.minute().await;
-    app.miniflare.tick().await;
+    app.worker.minute().await;
+    app.worker.tick().await;
 
     // Each entry of a visitor is on no board.
     let journal = app.read("/v1/journal?limit=5000").await;
@@ -530,7 +530,7 @@ async fn journal_counts_no_visitor_as_member() {
         ("achievements_earned", "member", json!(["42", "9"])),
     ] {
         let sql = format!("SELECT DISTINCT {column} AS id FROM {table} ORDER BY id");
-        let rows = app.miniflare.sql(&sql).await;
+        let rows = app.worker.sql(&sql).await;
         let ids = rows
             .as_array()
             .expect("rows")

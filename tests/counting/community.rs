@@ -240,7 +240,7 @@ impl Reference {
 #[tokio::test]
 async fn events_match_reference_before_and_after_import() {
     let worker = Worker::builder().var("BOARD_MAX_AGE", "0").journal();
-    let worker = worker.start_miniflare();
+    let worker = worker.start();
     let (api, mut lines) = (worker.api(), lines());
     let real = lines.split_off(lines.len() / 2);
     let start = now() + 20_000;

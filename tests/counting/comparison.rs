@@ -10,10 +10,7 @@ use test_support::reference::{
     BoardId, Calendar, Content, Event, InstantRange, Model, Outcome, Rule, Store, Target, Version,
     board_key, content_board_key, event_board, now, rfc3339,
 };
-use test_support::{
-    Api, Miniflare, Value, Worker, WorkerBuilder, json, recount_event, redis, shard_of, shards,
-    until,
-};
+use test_support::{Api, Value, Worker, json, recount_event, redis, shard_of, shards, until};
 
 /// The maximum difference between the clock readings of test and Worker, in milliseconds.
 pub const SLACK: i64 = 20;
@@ -128,7 +125,7 @@ pub struct Comparison {
     /// The number of occurrences of each outcome, reason or slug.
     pub outcome_counts: BTreeMap<&'static str, usize>,
     decimals: u32,
-    service: Service,
+    worker: Worker,
     /// A Worker that publishes versions of the rules, [`LAG`] behind.
     publisher: Option<Worker>,
     /// Whether boards were rebuilt: that numbers the changes of each shard again.
@@ -136,39 +133,6 @@ pub struct Comparison {
     /// The accounts that are joined, if users have accounts.
     joined: Option<BTreeSet<String>>,
     steps: usize,
-}
-
-/// The Worker. Plain workerd has no database for a journal.
-enum Service {
-    Worker(Worker),
-    Miniflare(Miniflare),
-}
-
-impl Service {
-    fn start(builder: WorkerBuilder, has_journal: bool) -> Self {
-        match has_journal {
-            true => {
-                let builder = builder.var("BOARD_MAX_AGE", "0").journal();
-                // Members send more than they may in a minute.
-                Self::Miniflare(builder.limit("WRITE_LIMIT", 100_000).start_miniflare())
-            }
-            false => Self::Worker(builder.cron().start()),
-        }
-    }
-
-    fn api(&self) -> Api {
-        match self {
-            Self::Worker(worker) => worker.api(),
-            Self::Miniflare(miniflare) => miniflare.api(),
-        }
-    }
-
-    fn prefix(&self) -> &str {
-        match self {
-            Self::Worker(worker) => worker.prefix(),
-            Self::Miniflare(miniflare) => miniflare.prefix(),
-        }
-    }
 }
 
 impl Comparison {
@@ -188,7 +152,11 @@ impl Comparison {
             let builder = builder.clone().ahead(-LAG);
             builder.start()
         });
-        let worker = Service::start(builder, setup.journal);
+        let worker = match setup.journal {
+            true => builder.journal(),
+            false => builder.cron(),
+        }
+        .start();
         let mut model = setup.model();
         model.max_points = (1 << (53 - setup.order_bits)) - 1;
         let mut store = Store::new(redis(), worker.prefix());
@@ -211,7 +179,7 @@ impl Comparison {
             store,
             outcome_counts: BTreeMap::new(),
             decimals: setup.decimals,
-            service: worker,
+            worker,
             publisher,
             joined: setup.accounts.then(BTreeSet::new),
             is_rebuilt: false,
@@ -465,10 +433,7 @@ impl Comparison {
     async fn recount(&mut self, id: &str, event: &Event, preview: bool) -> Result<(), String> {
         self.avoid_boundaries().await;
         let body = self.event_json(event);
-        let Service::Miniflare(miniflare) = &self.service else {
-            panic!("a recount needs a journal");
-        };
-        let recount = |mode: &[&str]| recount_event(miniflare, id, &body, mode);
+        let recount = |mode: &[&str]| recount_event(&self.worker, id, &body, mode);
         let previewed = preview.then(|| recount(&["--dry-run", "--json", "--limit", "0"]));
         let applied = recount(&["--apply", "--yes", "--fresh"]);
         let path = format!("/v1/events/{}", encoded(id));

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use test_support::reference::{Store, noon_zone};
 use test_support::{
-    Answer, Api, Forwarder, Gateway, Method, Miniflare, RedisOptions, RedisServer, Replica, Worker,
-    until,
+    Answer, Api, Forwarder, Gateway, Method, RedisOptions, RedisServer, Replica, Worker, until,
 };
 
 use crate::log;
@@ -47,7 +46,7 @@ pub enum Received {
 
 /// Miniflare, and the number of bytes of its log that have been read.
 struct LoggedMiniflare {
-    miniflare: Miniflare,
+    miniflare: Worker,
     log_offset: usize,
 }
 
@@ -66,7 +65,7 @@ impl Service {
         let worker = worker.var("STORE_TIMEOUT_MS", &timeout);
         let worker = worker.var("TIMEZONE", noon_zone());
         let remote = worker.clone().start();
-        let miniflare = worker.archive().shipped_queues().start_miniflare();
+        let miniflare = worker.archive().shipped_queues().miniflare().start();
         let service = Self {
             redis: Mutex::new(redis),
             replica,

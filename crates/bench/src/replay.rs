@@ -7,7 +7,7 @@ use crate::stack::{Stack, worker_builder};
 use jiff::{Timestamp, ToSpan};
 use std::fs;
 use std::time::{Duration, Instant};
-use test_support::{Api, Miniflare, command_line, json, target};
+use test_support::{Api, Worker, command_line, json, target};
 
 /// The number of activities of a request.
 const BATCH: u64 = 500;
@@ -33,7 +33,8 @@ pub async fn run() -> Result<(), String> {
     let worker = worker
         .journal()
         .json("CRON_BUDGET", json!(1000))
-        .start_miniflare();
+        .miniflare()
+        .start();
     let (api, now) = (worker.api(), Timestamp::now());
     for first in (0..entries).step_by(BATCH as usize) {
         let items = (first..entries.min(first + BATCH)).map(|number| {
@@ -88,7 +89,7 @@ pub async fn run() -> Result<(), String> {
 async fn measure(
     what: &'static str,
     api: &Api,
-    worker: &Miniflare,
+    worker: &Worker,
     stack: &Stack,
     arguments: Vec<&str>,
 ) -> Result<Row, String> {

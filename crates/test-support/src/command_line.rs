@@ -8,9 +8,9 @@ use tempfile::NamedTempFile;
 
 use crate::api::SERVICE_KEY;
 use crate::gateway::TOKEN;
-use crate::miniflare::Miniflare;
 use crate::repository;
 use crate::shared::gateway;
+use crate::worker::Worker;
 
 /// Prepares the command line for a service with this prefix, and its store.
 ///
@@ -18,7 +18,7 @@ use crate::shared::gateway;
 ///
 /// Panics when it has not been built.
 #[must_use]
-pub fn command_line(service: &Miniflare, store: &str) -> Command {
+pub fn command_line(service: &Worker, store: &str) -> Command {
     let mut command = Command::new(repository::binary("activity-rank"));
     command.env_clear().envs([
         ("ACTIVITY_RANK_URL", service.url()),
@@ -40,7 +40,7 @@ pub fn command_line(service: &Miniflare, store: &str) -> Command {
 ///
 /// As [`command_line`], or when the temporary folder is full.
 pub fn recount_event(
-    service: &Miniflare,
+    service: &Worker,
     event: &str,
     definition: &Value,
     arguments: &[&str],

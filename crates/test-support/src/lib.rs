@@ -1,8 +1,7 @@
 //! Starts the real components a test needs, each within moments, and ends them with the test.
 //!
 //! ```text
-//! Api ──► Worker (workerd, the built wasm) ──► [Forwarder] ──► Gateway ──► RedisServer
-//!         or Miniflare (adds the Cache API and the other bindings)
+//! Api ──► Worker (workerd or Miniflare, the built wasm) ──► [Forwarder] ──► Gateway ──► RedisServer
 //! ```
 //!
 //! Most tests need two lines. All tests of one process share a redis-server and a gateway; each
@@ -27,10 +26,11 @@
 //! `cargo build -p redis-rest` after a change of the gateway (`make test` does both).
 
 mod api;
-mod capnp;
+mod builder;
 mod cluster;
 mod command_line;
 pub mod conformance;
+mod cron_cost;
 mod depth;
 mod forwarder;
 mod gateway;
@@ -49,14 +49,16 @@ mod store_proxy;
 mod stream;
 mod until;
 mod worker;
+mod workerd;
 
 pub use api::{Answer, Api, SERVICE_KEY};
+pub use builder::WorkerBuilder;
 pub use command_line::{command_line, recount_event};
+pub use cron_cost::CronCost;
 pub use depth::depth;
 pub use forwarder::{Fault, Forwarder, Recorded, Refusal};
 pub use gateway::{Gateway, TOKEN};
 pub use journal::journal_entry;
-pub use miniflare::{CronCost, Miniflare};
 pub use redis_server::{RedisOptions, RedisServer};
 pub use replica::Replica;
 pub use repository::{npm, root, target};
@@ -72,4 +74,4 @@ pub use slowness::scaled;
 pub use store_proxy::StoreProxy;
 pub use stream::{Event, Stream};
 pub use until::until;
-pub use worker::{DataPoint, Worker, WorkerBuilder};
+pub use worker::{DataPoint, Worker};

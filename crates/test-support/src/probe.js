@@ -69,7 +69,7 @@ export default {
   async fetch(request, env, context) {
     // Before the Worker takes the methods of a namespace.
     countAll(env)
-    const { pathname } = new URL(request.url)
+    const { pathname, searchParams } = new URL(request.url)
     if (pathname === '/queue') {
       await env.HELD.send(await request.text(), { contentType: 'text' })
       return new Response(null, { status: 204 })
@@ -80,6 +80,16 @@ export default {
       return Response.json(results)
     }
     if (pathname === '/sent') return Response.json(sent)
+    // Miniflare has its own requests for both.
+    if (pathname === '/cdn-cgi/local/scheduled') {
+      await this.scheduled({ cron: searchParams.get('cron'), scheduledTime: searchParams.get('time') }, env, context)
+      return new Response('ok')
+    }
+    if (pathname === '/cdn-cgi/handler/queue') {
+      const message = (body, index) => ({ id: `${index}`, body, timestamp: new Date(), attempts: 1, ack() {}, retry() {} })
+      await rank.queue({ messages: (await request.json()).map(message) }, env, context)
+      return new Response('ok')
+    }
     // The Worker's binding to itself: the aborted request has a context of its own.
     if (request.headers.has('x-abort-after')) return forward(request, env.SELF)
     return rank.fetch(request, env, context)

@@ -14,7 +14,7 @@ fn start_servers_and_wait() -> ! {
     let redis = RedisServer::spawn(RedisOptions::default());
     let gateway = Gateway::spawn(&redis.url());
     let worker = Worker::builder().store(&gateway.url()).start();
-    let miniflare = Worker::builder().store(&gateway.url()).start_miniflare();
+    let miniflare = Worker::builder().store(&gateway.url()).miniflare().start();
     for url in [&redis.url(), &gateway.url(), worker.url(), miniflare.url()] {
         println!("started {url}");
     }

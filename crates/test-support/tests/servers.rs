@@ -84,7 +84,7 @@ fn acl_restricts_only_its_user() {
 async fn worker_runs_in_workerd_and_miniflare() {
     let workerd = Worker::start();
     workerd.api().get("/").await.assert_status(200);
-    let miniflare = Worker::builder().start_miniflare();
+    let miniflare = Worker::builder().miniflare().start();
     miniflare.api().get("/").await.assert_status(200);
     assert_ne!(workerd.prefix(), miniflare.prefix());
 }
@@ -106,7 +106,8 @@ async fn miniflare_replaces_killed_workerd_with_its_queue() {
         .store(&gateway.url())
         .json("STORE_TIMEOUT_MS", json!(1000))
         .shipped_queues()
-        .start_miniflare();
+        .miniflare()
+        .start();
     let like = json!({ "user": "42", "action": "like", "target": "post-7" });
     let api = miniflare.api();
     api.post("/v1/activity", &like).await.assert_status(200);

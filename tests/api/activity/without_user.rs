@@ -2,14 +2,14 @@
 
 use test_support::{Value, json};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::clock::ago;
 use crate::problem::{Problem, assert_problem, field_error, not_undoable};
 use crate::token::sign::{SECRET, claims_with, hs256};
 
-fn start() -> MiniflareApp {
-    MiniflareApp::with(|worker| worker.var("JWT_SECRET", SECRET).journal())
+fn start() -> TestApp {
+    TestApp::with(|worker| worker.var("JWT_SECRET", SECRET).journal())
 }
 
 /// An undo without a user.
@@ -45,7 +45,7 @@ async fn undo_without_user_finds_former_owner() {
 /// The last entry of the member is of an activity that did not count.
 #[tokio::test]
 async fn undo_without_user_ignores_refused_activity() {
-    let app = MiniflareApp::with(|worker| worker.json("JOURNAL_REFUSED", json!(true)).journal());
+    let app = TestApp::with(|worker| worker.json("JOURNAL_REFUSED", json!(true)).journal());
     app.count("1", "like", "p").await;
     app.outcome(like("1", "p"), "duplicate").await;
     let results = json!({"results": [undone("1", -2)]});

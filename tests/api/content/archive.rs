@@ -5,47 +5,47 @@ use std::collections::BTreeSet;
 use test_support::{Value, json, rest};
 
 use super::{content, register, row, write_board};
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{ids, like, undo, with};
 use crate::clock::{day, noon};
 
 /// The age of the archived day in days.
 const DAYS_AGO: i64 = 2;
 
-fn start() -> MiniflareApp {
-    MiniflareApp::with(|worker| {
+fn start() -> TestApp {
+    TestApp::with(|worker| {
         let worker = content(worker).archive();
         worker.json("CRON_BUDGET", json!(1000))
     })
 }
 
 /// Likes a target on the archived day.
-async fn like_then(app: &MiniflareApp, user: &str, target: &str) {
+async fn like_then(app: &TestApp, user: &str, target: &str) {
     let dated = with(like(user, target), json!({"at": noon(DAYS_AGO)}));
     app.outcome(dated, "counted").await;
 }
 
 /// Targets with 4, 2 and 2 points and a hidden one; the authors 9 and 10, who is hidden.
-async fn fill_boards(app: &MiniflareApp) {
+async fn fill_boards(app: &TestApp) {
     app.set_name("9", "Ada").await;
     for (target, author) in [("#a", "9"), ("b", "9"), ("c", "10"), ("hidden", "9")] {
         let body = json!({"id": target, "author": author, "title": format!("Title of {target}")});
         let stored = app.put("/v1/targets", &json!([body])).await;
         stored.assert_status(200);
         // Also the deliveries between shards.
-        app.miniflare.minute().await;
+        app.worker.minute().await;
         like_then(app, "42", target).await;
     }
     like_then(app, "43", "#a").await;
     // A user with the id of a target.
     like_then(app, "b", "#a").await;
     app.outcome(undo(like("b", "#a")), "undone").await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     moderate(app, "hidden", true).await;
     app.moderate("10", true, false).await;
 }
 
-async fn moderate(app: &MiniflareApp, target: &str, hidden: bool) {
+async fn moderate(app: &TestApp, target: &str, hidden: bool) {
     let body = json!({"hidden": hidden, "reason": "A test"});
     let path = format!("/v1/targets/{target}/moderation");
     app.put(&path, &body).await.assert_status(200);
@@ -53,7 +53,7 @@ async fn moderate(app: &MiniflareApp, target: &str, hidden: bool) {
 
 /// Returns the responses to all reads of the archived day. `unique` is a limit that was not used before, because
 /// boards are cached.
-async fn reads(app: &MiniflareApp, unique: u32) -> Vec<Value> {
+async fn reads(app: &TestApp, unique: u32) -> Vec<Value> {
     let date = format!("date={}", day(DAYS_AGO));
     let mut paths = vec![
         format!("/v1/content/day?{date}&limit={unique}"),
@@ -75,7 +75,7 @@ async fn reads(app: &MiniflareApp, unique: u32) -> Vec<Value> {
 
 /// Deletes the closed day boards from Redis, and returns their number; a board counts once, whatever the
 /// number of shards.
-fn drop_closed_boards(app: &MiniflareApp) -> usize {
+fn drop_closed_boards(app: &TestApp) -> usize {
     let today = day(0).to_string();
     let mut keys = app.store().full_keys();
     keys.retain(|key| {
@@ -107,14 +107,14 @@ async fn closed_boards_read_the_same_from_the_archive() {
     let before = reads(&app, 7).await;
     assert_eq!(targets(&before[0]), ["#a", "c", "b"]);
     assert_eq!(ids(&before[2]), ["9"]);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(drop_closed_boards(&app), 3);
     assert_eq!(reads(&app, 8).await, before);
 
     // Late activity counts on no archived board.
     like_then(&app, "late", "b").await;
     app.outcome(undo(like("42", "c")), "undone").await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(reads(&app, 9).await, before);
 
     moderate(&app, "hidden", false).await;
@@ -134,7 +134,7 @@ async fn closed_boards_read_the_same_from_the_archive() {
     );
     app.delete("/v1/targets/%23a").await.assert_status(204);
     app.erase("9").await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     let left = reads(&app, 12).await;
     assert_eq!(targets(&left[0]), ["hidden", "c", "b"]);
     assert_eq!(left[0]["total"], 3);
@@ -147,7 +147,7 @@ async fn winners_are_those_of_boards_of_members() {
     let app = start();
     register(&app, "post-7", json!({"author": "9"})).await;
     like_then(&app, "42", "post-7").await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(drop_closed_boards(&app), 3);
     let winners = app.read("/v1/ranking/day/winners").await;
     let boards = winners["boards"].as_array().expect("boards");
@@ -162,11 +162,11 @@ async fn changed_board_is_archived_again() {
     register(&app, "a", json!({"author": "9"})).await;
     register(&app, "b", json!({"author": "9"})).await;
     like_then(&app, "42", "a").await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     like_then(&app, "42", "b").await;
     like_then(&app, "43", "b").await;
     app.outcome(undo(like("43", "b")), "undone").await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let before = reads(&app, 7).await;
     assert_eq!(targets(&before[0]), ["b", "a"]);
     drop_closed_boards(&app);
@@ -205,7 +205,7 @@ async fn equal_scores_read_the_same_from_the_archive() {
     };
     let before = reads(60).await;
     assert_eq!(targets(&before[0])[..3], ["t-9", "t-7", "t-5"]);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(drop_closed_boards(&app), 2);
     // Another page size avoids the response cache.
     assert_eq!(reads(61).await, before);

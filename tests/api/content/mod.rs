@@ -13,7 +13,7 @@ mod targets;
 
 use test_support::{Value, WorkerBuilder, json, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{activity, like, with};
 use crate::client::Client;
 use crate::store::Store;
@@ -266,8 +266,8 @@ async fn erased_user_leaves_what_others_received() {
 
 #[tokio::test]
 async fn change_reaches_stream_of_content() {
-    let app = MiniflareApp::with(|worker| content(worker).live());
-    let api = app.miniflare.api();
+    let app = TestApp::with(|worker| content(worker).live());
+    let api = app.worker.api();
     let mut content = api.stream("/v1/content/all/live", &[]).await;
     let mut authors = api.stream("/v1/authors/all/live", &[]).await;
     assert_eq!(content.event().await.json()["total"], 0);

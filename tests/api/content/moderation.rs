@@ -4,7 +4,7 @@ use activity_rank_store::scripts::MODERATE_TARGET;
 use test_support::{Fault, Forwarder, Value, json};
 
 use super::{assert_boards, content, register, row, rows, start};
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{activity, like, undo};
 use crate::client::Client;
 use crate::problem::{Problem, field_error, field_errors};
@@ -197,16 +197,16 @@ async fn new_registration_waits_for_the_deletion() {
 
 #[tokio::test]
 async fn cron_completes_an_interrupted_deletion() {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(content);
+    let (app, forwarder) = TestApp::behind_forwarder(content);
     register(&app, "post-7", json!({"author": "9"})).await;
     app.count("42", "like", "post-7").await;
     app.count("42", "like", "post-8").await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     interrupt_next(&app, &forwarder).await;
     let first = delete(&app, "post-7").await;
     forwarder.heal();
     assert_eq!(first, 503);
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     let mut store = app.store();
     assert_eq!(store.pending_changes("\tpost-7"), 0);
     let board = store.key_of("post-7", "bTa:all");

@@ -3,7 +3,7 @@
 use test_support::{Value, json};
 
 use super::{Event, start};
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{like, outcome, with};
 use crate::clock::{day, standings};
 use crate::problem::{assert_problem, problem};
@@ -263,7 +263,7 @@ async fn points_of_user_name_the_event() {
     let adjustment = |undone: bool| json!({"type": "adjustment", "points": 5, "event": "hackathon", "undone": undone});
     assert_eq!(entries(&app).await, [adjustment(false)]);
 
-    let app = MiniflareApp::with(|worker| worker.journal());
+    let app = TestApp::with(|worker| worker.journal());
     let event = Event::between("hackathon", 1_000, 600_000);
     event.put(&app).await;
     event.wait_for(&app, "running").await;

@@ -3,13 +3,13 @@
 use test_support::{Value, WorkerBuilder, json, peers, rest};
 
 use super::Event;
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{dated, ids, like};
 use crate::problem::problem;
 
 /// Starts a Worker whose cron archives every board of a test in one run.
-fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> MiniflareApp {
-    MiniflareApp::with(|worker| {
+fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> TestApp {
+    TestApp::with(|worker| {
         let worker = worker.archive().var("BOARD_MAX_AGE", "0");
         configure(worker.json("CRON_BUDGET", json!(1000)))
     })
@@ -20,7 +20,7 @@ fn event() -> Event {
 }
 
 /// Defines an event, in which users have so many likes.
-async fn fill(app: &MiniflareApp, event: &Event, users: &[(&String, u32)]) {
+async fn fill(app: &TestApp, event: &Event, users: &[(&String, u32)]) {
     event.put(app).await;
     for (user, count) in users {
         for target in 0..*count {
@@ -34,14 +34,14 @@ async fn fill(app: &MiniflareApp, event: &Event, users: &[(&String, u32)]) {
 }
 
 /// Returns the keys of the boards of events.
-fn boards(app: &MiniflareApp) -> Vec<String> {
+fn boards(app: &TestApp) -> Vec<String> {
     let mut keys = app.store().full_keys();
     keys.retain(|key| rest(key).starts_with("bE:"));
     keys
 }
 
 /// Deletes the boards of events from Redis, as when they expire. Returns whether there was one.
-fn drop_boards(app: &MiniflareApp) -> bool {
+fn drop_boards(app: &TestApp) -> bool {
     let keys = boards(app);
     for key in &keys {
         app.store().run::<i64>("DEL", &[key]);
@@ -50,13 +50,13 @@ fn drop_boards(app: &MiniflareApp) -> bool {
 }
 
 /// Returns the visible users of the archived boards; `None` without one.
-async fn archived(app: &MiniflareApp) -> Option<u64> {
+async fn archived(app: &TestApp) -> Option<u64> {
     let sql = "SELECT SUM(total) AS total FROM boards WHERE done = 1 AND name = 'E::hackathon'";
-    app.miniflare.archive_sql(sql).await[0]["total"].as_u64()
+    app.worker.archive_sql(sql).await[0]["total"].as_u64()
 }
 
 /// Returns the responses to all reads. `unique` is a limit that was not used before, because boards are cached.
-async fn reads(app: &MiniflareApp, users: &[String], unique: u32) -> Vec<Value> {
+async fn reads(app: &TestApp, users: &[String], unique: u32) -> Vec<Value> {
     let ranking = "/v1/events/hackathon/ranking";
     let mut paths = vec![
         "/v1/events/hackathon".to_owned(),
@@ -87,7 +87,7 @@ async fn final_board_reads_the_same_from_the_archive() {
     let before = reads(&app, &users, 7).await;
     assert_eq!(ids(&before[1]), [a, b, c, d]);
     assert_eq!(before[1]["event"]["prizes"][0]["title"], "A book");
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert!(drop_boards(&app));
     assert_eq!(reads(&app, &users, 8).await, before);
 
@@ -98,7 +98,7 @@ async fn final_board_reads_the_same_from_the_archive() {
     let left = reads(&app, &users, 10).await;
     assert_eq!(ids(&left[1]), [hidden, b, d]);
     assert_eq!(left[1]["total"], 3);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(reads(&app, &users, 11).await[1..2], left[1..2]);
     assert!(boards(&app).is_empty());
 }
@@ -111,11 +111,11 @@ async fn moderation_of_a_final_event_is_archived() {
     let event = event();
     fill(&app, &event, &[(a, 3), (b, 2), (c, 1)]).await;
     event.finish(&mut app.store(), 11);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(archived(&app).await, Some(3));
     app.moderate(a, true, false).await;
     app.erase(b).await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     drop_boards(&app);
     assert_eq!(ids(&app.read(&event.ranking()).await), [c]);
     app.moderate(a, false, false).await;
@@ -128,13 +128,13 @@ async fn event_is_archived_once_it_has_settled() {
     let app = start(|worker| worker);
     let event = event();
     fill(&app, &event, &[(&"a".to_owned(), 1)]).await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(archived(&app).await, None);
     event.finish(&mut app.store(), 9);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(archived(&app).await, None);
     event.finish(&mut app.store(), 11);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(archived(&app).await, Some(1));
 }
 
@@ -146,7 +146,7 @@ async fn event_outside_the_definitions_is_archived() {
     fill(&app, &event, &[(&"a".to_owned(), 1), (&"b".to_owned(), 1)]).await;
     event.finish(&mut app.store(), 25 * 60);
     Event::between("other", 30_000, 40_000).put(&app).await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(archived(&app).await, Some(2));
     let before = app.read(&event.ranking()).await;
     drop_boards(&app);
@@ -162,14 +162,14 @@ async fn event_with_a_later_final_instant_is_archived_again() {
     let event = event();
     fill(&app, &event, &[(a, 3), (b, 2)]).await;
     event.finish(&mut app.store(), 60);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let mut store = app.store();
     let board = store.key_of(a, "bE::hackathon");
     let score: String = store.run("ZSCORE", &[&board, a]);
     let other: String = store.run("ZSCORE", &[&board, b]);
     store.run::<i64>("ZADD", &[&board, &other, a, &score, b]);
     event.finish(&mut app.store(), 20);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     drop_boards(&app);
     assert_eq!(ids(&app.read(&event.ranking()).await), [b, a]);
     // The archive does not have the result of this instant.
@@ -186,10 +186,10 @@ async fn deleted_event_leaves_the_archive() {
     let event = event();
     fill(&app, &event, &[(a, 3), (b, 2)]).await;
     event.finish(&mut app.store(), 11);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     app.delete(&event.path()).await.assert_status(204);
     let places = "SELECT COUNT(*) AS count FROM places JOIN boards ON id = board WHERE kind = 'E'";
-    let rows = app.miniflare.archive_sql(places).await;
+    let rows = app.worker.archive_sql(places).await;
     assert_eq!(rows, json!([{"count": 0}]));
     assert_eq!(archived(&app).await, None);
     let response = app.get(&format!("{}?limit=9", event.ranking())).await;
@@ -199,7 +199,7 @@ async fn deleted_event_leaves_the_archive() {
     fill(&app, &again, &[(c, 1)]).await;
     again.assert_rows(&app, &[(c, 2)]).await;
     again.finish(&mut app.store(), 11);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     drop_boards(&app);
     let path = format!("{}?limit=10", event.ranking());
     assert_eq!(ids(&app.read(&path).await), [c]);
@@ -211,10 +211,10 @@ async fn deletion_is_repeated_when_the_archive_fails() {
     let event = event();
     fill(&app, &event, &[(&"a".to_owned(), 1)]).await;
     event.finish(&mut app.store(), 11);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let rename = async |from: &str, to: &str| {
         let sql = format!("ALTER TABLE {from} RENAME TO {to}");
-        app.miniflare.archive_sql(&sql).await;
+        app.worker.archive_sql(&sql).await;
     };
     rename("places", "hidden").await;
     app.delete(&event.path()).await.assert_status(503);
@@ -231,7 +231,7 @@ async fn archived_event_is_no_winner() {
     let event = event();
     fill(&app, &event, &[(&"a".to_owned(), 1)]).await;
     event.finish(&mut app.store(), 11);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(archived(&app).await, Some(1));
     for period in ["day", "year"] {
         let path = format!("/v1/ranking/{period}/winners");

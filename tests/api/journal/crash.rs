@@ -16,7 +16,7 @@ const KILLS: usize = 3;
 async fn outbox_of_killed_worker_is_drained_by_next() {
     let app = start();
     app.send(like("a", "1")).await;
-    let app = JournalApp::of(app.miniflare.kill());
+    let app = JournalApp::of(app.worker.crash());
     let entries = app.entries_after(0).await;
     assert_eq!((entries.len(), &entries[0]["mark"]), (1, &json!("like:1")));
 }
@@ -46,7 +46,7 @@ async fn ended_drains_do_not_repeat_forever() {
         runs += 1;
         assert!(runs <= 3, "{} entries wait", app.outbox().len());
         ended.store(false, Ordering::Relaxed);
-        let api = app.miniflare.api();
+        let api = app.worker.api();
         let cron = tokio::spawn(async move {
             let path = "/cdn-cgi/local/scheduled?cron=*+*+*+*+*";
             let _ = api.try_send(Method::GET, path, "", &[]).await;
@@ -56,7 +56,7 @@ async fn ended_drains_do_not_repeat_forever() {
         })
         .await;
         if ended.load(Ordering::Relaxed) {
-            app = JournalApp::of(app.miniflare.kill());
+            app = JournalApp::of(app.worker.crash());
         }
     }
     assert_eq!((runs, app.entries_after(0).await.len()), (2, 600));
@@ -91,12 +91,12 @@ async fn repeated_kills_keep_journal_complete_and_ordered() {
         let min: usize = done.iter().sum::<usize>() + 40;
         let clients: Vec<_> = (0..CLIENTS)
             .map(|client| {
-                let (api, stop, first) = (app.miniflare.api(), Arc::clone(&stop), done[client]);
+                let (api, stop, first) = (app.worker.api(), Arc::clone(&stop), done[client]);
                 tokio::spawn(async move { load(&api, client, first, &stop).await })
             })
             .collect();
         // Each read of the journal drains the outbox.
-        let api = app.miniflare.api();
+        let api = app.worker.api();
         let reader = tokio::spawn(async move {
             while api
                 .try_send(Method::GET, "/v1/journal?limit=1", "", &[])
@@ -110,7 +110,7 @@ async fn repeated_kills_keep_journal_complete_and_ordered() {
             (users > min).then_some(())
         })
         .await;
-        app = JournalApp::of(app.miniflare.kill());
+        app = JournalApp::of(app.worker.crash());
         stop.store(true, Ordering::Relaxed);
         for (client, number) in join_all(clients).await.into_iter().enumerate() {
             done[client] = number.expect("no client panics");

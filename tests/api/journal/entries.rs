@@ -75,7 +75,7 @@ async fn journal_lists_each_effective_activity_once() {
         assert_eq!(app.send(body).await, outcomes);
     }
     let queued = json!([dated(like("h", "queued"), noon(1))]);
-    app.miniflare.enqueue(&queued.to_string()).await;
+    app.worker.enqueue(&queued.to_string()).await;
     until("the queued activity", async || {
         (app.outbox().len() == 8).then_some(())
     })
@@ -116,8 +116,8 @@ async fn journal_lists_each_effective_activity_once() {
     ];
     assert_entries(&app, &expected).await;
     assert_eq!(app.outbox(), [""; 0]);
-    app.miniflare.minute().await;
-    app.miniflare.tick().await;
+    app.worker.minute().await;
+    app.worker.tick().await;
     assert_entries(&app, &expected).await;
 }
 

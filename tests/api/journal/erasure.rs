@@ -36,7 +36,7 @@ async fn erasure_clears_journal_and_outbox_of_user() {
     for user in ["42", "7"] {
         app.send(like(user, "written")).await;
     }
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     let state = with(moderation(true, false), json!({"reason": "A secret"}));
     app.put("42", "/moderation", state).await;
     app.put("42", "", json!({"name": "A secret"})).await;
@@ -59,9 +59,9 @@ async fn erasure_clears_journal_and_outbox_of_user() {
     assert_eq!(tombstones(&mut app), [(HASH.to_owned(), erased_at)]);
 
     app.send(like("42", "again")).await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     app.restore_outbox(&outbox);
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     let rows = ["", &seven, "", "", "", "", &seven, "", "42"];
     assert_eq!(users(&app).await, rows);
     app.erase("42").await;
@@ -149,7 +149,7 @@ async fn two_erasures_in_one_batch_clear_earlier_rows() {
     }
     assert_eq!(app.outbox().len(), 8);
     app.repair_database().await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     let seven = &peer("7");
     let rows = ["", seven, "", "", seven, "", "42", seven];
     assert_eq!(users(&app).await, rows);
@@ -173,7 +173,7 @@ async fn activity_older_than_erasure_is_stale() {
         at(like("42", "new"), &newer),
     ] {
         let message = json!([queued]).to_string();
-        app.miniflare.enqueue(&message).await;
+        app.worker.enqueue(&message).await;
     }
     let score = async |user: &str| {
         let path = format!("/v1/ranking/all/users/{user}");
@@ -213,7 +213,7 @@ async fn tombstone_instant_never_moves_back() {
 #[tokio::test]
 async fn erasure_with_queue_only_writes_tombstone() {
     let worker = test_support::Worker::builder().queued(100);
-    let mut app = JournalApp::of(worker.start_miniflare());
+    let mut app = JournalApp::of(worker.start());
     app.erase("42").await;
     assert_eq!(tombstones(&mut app).len(), 1);
     assert_eq!(app.store.keys(), ["e"]);

@@ -48,14 +48,14 @@ async fn failed_outbox_trim_duplicates_no_row() {
         sent += 7;
         let injected = fault.clone();
         forwarder.fail(move |request| trims(request).then(|| injected.clone()));
-        app.miniflare.minute().await;
+        app.worker.minute().await;
         assert_eq!(targets(&app).await, numbers(0..sent), "{fault:?}");
         let response = app.get("/v1/journal").await;
         // Some faults cut the connection after the trim.
         let status = if app.outbox().is_empty() { 200 } else { 503 };
         assert_eq!(response.status, status, "{fault:?}");
         forwarder.heal();
-        app.miniflare.minute().await;
+        app.worker.minute().await;
         assert_eq!(targets(&app).await, numbers(0..sent), "{fault:?}");
         assert_eq!(app.outbox(), [""; 0]);
     }
@@ -67,13 +67,13 @@ async fn restored_outbox_entries_are_not_written_again() {
     let mut app = start();
     send(&app, 0..20).await;
     let dump = app.dump_outbox();
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     let rows = app.rows().await;
     assert_eq!((rows.len(), app.outbox().len()), (20, 0));
     app.restore_outbox(&dump);
     send(&app, 20..30).await;
     assert_eq!(app.outbox().len(), 30);
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     let after = app.rows().await;
     assert_eq!(after[..20], rows);
     assert_eq!(targets(&app).await, numbers(0..30));
@@ -86,7 +86,7 @@ async fn concurrent_drains_write_each_entry_once() {
     let mut app = start();
     send(&app, 0..2500).await;
     let reads = join_all((0..6).map(|_| app.get("/v1/journal?limit=5000")));
-    let (reads, (), ()) = futures::join!(reads, app.miniflare.minute(), async {
+    let (reads, (), ()) = futures::join!(reads, app.worker.minute(), async {
         send(&app, 2500..3000).await
     });
     for response in reads {
@@ -94,7 +94,7 @@ async fn concurrent_drains_write_each_entry_once() {
         let entries = response.assert_status(200).body["entries"].as_array();
         assert!(entries.is_some_and(|entries| entries.len() >= 2500));
     }
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     assert_eq!(targets(&app).await, numbers(0..3000));
     assert_eq!(app.outbox(), [""; 0]);
     assert_eq!(app.entries_after(2999).await.len(), 1);
@@ -105,14 +105,14 @@ async fn database_outage_loses_no_entry() {
     let mut app = start();
     send(&app, 0..3).await;
     app.break_database().await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     app.get("/v1/journal").await.assert_status(503);
     send(&app, 3..5).await;
     app.erase("unknown").await;
     assert_eq!(app.outbox().len(), 6);
-    app.miniflare.logs("JOURNAL: ").await;
+    app.worker.logs("JOURNAL: ").await;
     app.repair_database().await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     assert_eq!(targets(&app).await, numbers(0..5));
     assert_eq!(app.outbox(), [""; 0]);
 }
@@ -172,7 +172,7 @@ async fn outbox_batch_is_halved_after_a_failure() {
             .any(|count| String::from_utf8_lossy(&request.body).contains(count));
         (reads && is_large).then(|| Fault::Respond(502, "Bad Gateway".to_owned()))
     });
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     assert_eq!(targets(&app).await, numbers(0..600));
     assert_eq!(app.outbox(), [""; 0]);
 }
@@ -184,7 +184,7 @@ async fn cron_moves_20_000_entries_within_50_requests() {
     let outbox = app.store.key("o");
     let fill = "for i = 1, 20000 do redis.call('XADD', KEYS[1], '*', 'did', 'x') end";
     app.store.run::<()>("EVAL", &[fill, "1", &outbox]);
-    let cost = app.miniflare.metered_minute().await;
+    let cost = app.worker.metered_minute().await;
     assert_eq!(app.outbox(), [""; 0]);
     assert_eq!(app.rows().await.len(), 20_000);
     assert!(cost.subrequests <= 50, "{cost:?}");

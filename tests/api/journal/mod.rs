@@ -1,6 +1,4 @@
 //! `GET /v1/journal`, and the outbox that entries pass through.
-//!
-//! Plain workerd has neither D1 nor cron, so these tests run in Miniflare.
 
 mod crash;
 mod entries;
@@ -12,7 +10,7 @@ mod wrong_type_keys;
 
 use std::ops::Deref;
 
-use test_support::{Answer, Miniflare, Value, Worker, WorkerBuilder, peer};
+use test_support::{Answer, Value, Worker, WorkerBuilder, peer};
 
 use crate::bodies::{self};
 use crate::client::Client;
@@ -21,7 +19,7 @@ use crate::store::Store;
 
 /// A deployment with a journal.
 pub struct JournalApp {
-    miniflare: Miniflare,
+    worker: Worker,
     client: Client,
     store: Store,
 }
@@ -40,7 +38,7 @@ pub fn start() -> JournalApp {
 
 pub fn start_with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> JournalApp {
     let worker = configure(Worker::builder().var("TIMEZONE", noon_zone())).journal();
-    JournalApp::of(worker.start_miniflare())
+    JournalApp::of(worker.start())
 }
 
 /// A like of a user on the shard of 42: order is guaranteed within a shard.
@@ -49,17 +47,17 @@ fn like(user: &str, target: &str) -> Value {
 }
 
 impl JournalApp {
-    fn of(miniflare: Miniflare) -> Self {
+    fn of(worker: Worker) -> Self {
         Self {
-            client: Client::new(miniflare.api()),
-            store: Store::shared(miniflare.prefix()),
-            miniflare,
+            client: Client::new(worker.api()),
+            store: Store::shared(worker.prefix()),
+            worker,
         }
     }
 
     /// Returns the store.
     pub fn store(&self) -> Store {
-        Store::shared(self.miniflare.prefix())
+        Store::shared(self.worker.prefix())
     }
 
     /// Sends one activity or an array. Returns the outcomes, and the problem types of errors.
@@ -106,7 +104,7 @@ impl JournalApp {
     /// Reads id, user and entry of every database row, in order.
     async fn rows(&self) -> Vec<(String, String, Value)> {
         let statement = "SELECT id, user, entry FROM journal ORDER BY n";
-        let rows = self.miniflare.sql(statement).await;
+        let rows = self.worker.sql(statement).await;
         let rows = rows.as_array().expect("rows").iter();
         let text = |row: &Value, name: &str| row[name].as_str().expect("a text").to_owned();
         let row = |row| {
@@ -141,11 +139,11 @@ impl JournalApp {
     /// Makes the journal fail: its table has another name.
     async fn break_database(&self) {
         let statement = "ALTER TABLE journal RENAME TO away";
-        self.miniflare.sql(statement).await;
+        self.worker.sql(statement).await;
     }
 
     async fn repair_database(&self) {
         let statement = "ALTER TABLE away RENAME TO journal";
-        self.miniflare.sql(statement).await;
+        self.worker.sql(statement).await;
     }
 }

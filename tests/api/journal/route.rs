@@ -18,7 +18,7 @@ async fn journal_is_paginated_to_its_end() {
     empty.assert(
         200,
         json!({
-            "prefix": app.miniflare.prefix(),
+            "prefix": app.worker.prefix(),
             "keep": {
                 "boards": {"day": 2 * day, "week": 91 * day, "month": 366 * day, "year": 731 * day, "all": null},
                 "histories": 62 * day, "marks": 6 * day, "undos": 62 * day,

@@ -3,7 +3,7 @@
 use test_support::{Fault, json, peers};
 
 use super::{assert_board, assert_change, count_in_group, open, start, start_with};
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, undo};
 use crate::events::Event;
 use crate::problem::problem;
@@ -52,12 +52,8 @@ async fn every_kind_of_change_reaches_stream_promptly() {
 /// Queued activity is counted outside of a request.
 #[tokio::test]
 async fn replayed_activity_reaches_stream() {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| worker.live().queued(9));
-    let mut stream = app
-        .miniflare
-        .api()
-        .stream("/v1/ranking/all/live", &[])
-        .await;
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker.live().queued(9));
+    let mut stream = app.worker.api().stream("/v1/ranking/all/live", &[]).await;
     assert_eq!(stream.event().await.json()["total"], 0);
     forwarder.fail(|_| Some(Fault::CutBefore));
     let queued = app.send_activity(like("42", "p")).await;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use test_support::{Api, Method, Stream, json, until};
 
 use super::{assert_board, count_in_group, open, open_with, start, start_with};
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::problem::{field_error, problem};
 
 const LIVE: &str = "/v1/ranking/day/live";
@@ -45,11 +45,10 @@ async fn stream_starts_with_current_board() {
     }
 }
 
-/// Runs in Miniflare, because plain workerd has no edge cache.
 #[tokio::test]
 async fn stream_bypasses_edge_cache() {
-    let app = MiniflareApp::with(|worker| worker.live().var("BOARD_MAX_AGE", "600"));
-    let api = app.miniflare.api();
+    let app = TestApp::with(|worker| worker.live().cached().var("BOARD_MAX_AGE", "600"));
+    let api = app.worker.api();
     let mut stream = api.stream("/v1/ranking/all/live", &[]).await;
     assert_eq!(stream.event().await.json()["total"], 0);
     let cached = async || {

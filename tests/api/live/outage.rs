@@ -1,9 +1,9 @@
 //! Streams while the store does not respond.
 
-use test_support::{Event, Fault, WorkerBuilder, json, until};
+use test_support::{Event, Fault, json, until};
 
 use super::{assert_board, open, open_with, start, start_with};
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::problem::store_unavailable;
 
 const BOARD: &str = "/v1/ranking/day";
@@ -68,13 +68,13 @@ async fn outage_marks_streamed_board_stale() {
 /// The Durable Object drops its remembered board when a user is hidden: it may show that user.
 #[tokio::test]
 async fn moderation_discards_remembered_board() {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(WorkerBuilder::live);
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker.live().cached());
     let live = "/v1/ranking/all/live";
     // Waits until the object has noticed the outage. Returns the total of its stale board, or
     // `None` where it responds 503.
     let stale_total = async || {
         until("a stale board or 503", async || {
-            let mut stream = app.miniflare.api().stream(live, &[]).await;
+            let mut stream = app.worker.api().stream(live, &[]).await;
             if stream.status() == 503 {
                 return Some(None);
             }

@@ -1,9 +1,9 @@
 //! Changes of visibility and erasures that stop half-way: every reader sees them complete.
 
-use test_support::{Fault, Forwarder, Method, Value, json};
+use test_support::{Fault, Forwarder, Method, Value, WorkerBuilder, json};
 
 use super::count_activities;
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{ids, like, moderation};
 use crate::client::{Client, JSON};
 use crate::clock::day;
@@ -120,7 +120,7 @@ async fn retry_completes_interrupted_changes() {
 
 #[tokio::test]
 async fn cron_completes_interrupted_changes() {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| worker);
+    let (app, forwarder) = TestApp::behind_forwarder(WorkerBuilder::cron);
     load_scripts(&app).await;
     for user in USERS {
         app.count(user, "like", "p").await;
@@ -131,7 +131,7 @@ async fn cron_completes_interrupted_changes() {
         forwarder.fail_next_script(Fault::CutAfter);
         assert_eq!(change(&app, request).await, 503, "{request:?}");
         forwarder.heal();
-        app.miniflare.minute().await;
+        app.worker.minute().await;
         assert_eq!(store.pending_changes("b"), 0, "{request:?}");
         let score: Option<f64> = store.run("ZSCORE", &[&board, "b"]);
         let found = score.map_or(0.0, f64::signum);
@@ -161,7 +161,7 @@ async fn erasure_on_2600_boards_takes_three_requests() {
 /// A change that exceeds the requests of one call is answered; readers see it, and cron completes it.
 #[tokio::test]
 async fn hide_on_40000_boards_is_visible_at_once() {
-    let app = MiniflareApp::with(|worker| worker);
+    let app = TestApp::with(WorkerBuilder::cron);
     for user in USERS {
         app.count(user, "like", "p").await;
     }
@@ -174,7 +174,7 @@ async fn hide_on_40000_boards_is_visible_at_once() {
     let mut others = ids(&body);
     others.sort_unstable();
     assert_eq!(others, ["a", "c"]);
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     assert_eq!(store.pending_changes("b"), 0);
     for board in ["ba:all:g10", "ba:all:g20000", "ba:all:g39980"] {
         let board = store.key_of("b", board);

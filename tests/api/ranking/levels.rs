@@ -4,7 +4,7 @@ use test_support::{
     Fault, Gateway, Method, RedisOptions, RedisServer, Value, WorkerBuilder, json, peers, until,
 };
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{activity, board, dated, like, undo, with};
 use crate::clock::{day, noon, period, standings};
 use crate::store::take_commands;
@@ -203,8 +203,8 @@ async fn deployment_without_levels_shows_none() {
 /// Archived boards read the levels with the profiles; stale boards have the levels of the snapshot.
 #[tokio::test]
 async fn archived_and_stale_boards_have_levels() {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| {
-        levels(worker.archive())
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| {
+        levels(worker.archive().cached())
             .json("CRON_BUDGET", json!(1000))
             .var("BOARD_MAX_AGE", "1")
     });
@@ -215,7 +215,7 @@ async fn archived_and_stale_boards_have_levels() {
         .await;
     app.count(a, "like", "p").await;
     app.set_name(a, "Ada").await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let closed = format!("/v1/ranking/day?date={}", day(2));
     let before = app.read(&closed).await;
     assert_eq!(

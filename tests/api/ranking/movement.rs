@@ -2,7 +2,7 @@
 
 use test_support::{Fault, Forwarder, Value, WorkerBuilder, json, peers, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{activity, board, dated, entry, ids, like, with};
 use crate::clock::{day, noon, period};
 
@@ -309,7 +309,7 @@ async fn movement_takes_one_request_more_on_several_shards() {
 #[tokio::test]
 async fn archive_has_ranks_of_the_period_before() {
     for shards in [1, 8] {
-        let app = MiniflareApp::with(|worker| {
+        let app = TestApp::with(|worker| {
             worker
                 .archive()
                 .json("CRON_BUDGET", json!(1000))
@@ -331,7 +331,7 @@ async fn archive_has_ranks_of_the_period_before() {
             )
             .await;
         }
-        app.miniflare.tick().await;
+        app.worker.tick().await;
         let mut limit = 10;
         let mut reads = async || {
             limit += 1;
@@ -403,12 +403,12 @@ async fn live_streams_differ_by_movement() {
 #[tokio::test]
 async fn stale_board_leaves_out_unknown_previous_ranks() {
     let (app, forwarder) =
-        MiniflareApp::behind_forwarder(|worker| worker.archive().var("BOARD_MAX_AGE", "1"));
+        TestApp::behind_forwarder(|worker| worker.archive().cached().var("BOARD_MAX_AGE", "1"));
     let [a, b] = &peers(["a", "b"]);
     app.outcome(dated(like(a, "1"), noon(1)), "counted").await;
     app.count(a, "like", "p").await;
     app.count(b, "like", "p").await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     // The archive has no board of the month before.
     app.read("/v1/ranking/month?movement=true&limit=1").await;
     forwarder.fail(|_| Some(Fault::CutBefore));

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use test_support::{Fault, Forwarder, Miniflare, Value, WorkerBuilder, json, until};
+use test_support::{Fault, Forwarder, Value, Worker, WorkerBuilder, json, until};
 
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{self, activity, dated};
 use crate::client::Client;
 use crate::events::Event;
@@ -28,8 +28,8 @@ fn undo(target: &str) -> Value {
 fn start(
     tries: u32,
     configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder,
-) -> (MiniflareApp, Forwarder) {
-    MiniflareApp::behind_forwarder(|worker| configure(worker.queued(tries)))
+) -> (TestApp, Forwarder) {
+    TestApp::behind_forwarder(|worker| configure(worker.queued(tries)))
 }
 
 /// Sets the store timeout to [`DEADLINE`].
@@ -38,17 +38,17 @@ fn with_deadline(worker: WorkerBuilder) -> WorkerBuilder {
 }
 
 /// Waits until this many batches have been processed.
-async fn batches(miniflare: &Miniflare, number: usize) {
+async fn batches(worker: &Worker, number: usize) {
     until("the queue", async || {
-        (miniflare.log().matches("QUEUE activity-rank-held").count() >= number).then_some(())
+        (worker.log().matches("DONE [").count() >= number).then_some(())
     })
     .await;
 }
 
 /// Waits until the dead-letter queue has two messages and returns them.
-async fn two_dead_letters(miniflare: &Miniflare) -> Vec<String> {
+async fn two_dead_letters(worker: &Worker) -> Vec<String> {
     until("two dead letters", async || {
-        let messages = miniflare.dead();
+        let messages = worker.dead();
         (messages.len() == 2).then_some(messages)
     })
     .await
@@ -106,7 +106,7 @@ async fn queued_copy_of_counted_activity_is_duplicate() {
             }
             let counted = store.snapshot();
             sent += 1;
-            batches(&app.miniflare, sent).await;
+            batches(&app.worker, sent).await;
             assert_eq!(store.snapshot(), counted, "{fault:?} {body}");
         }
     }
@@ -131,17 +131,17 @@ async fn queued_activity_applies_by_acceptance_time() {
         (failures >= 0).then_some(Fault::CutBefore)
     });
     app.send_activity(like("a")).await.assert(202, queued());
-    batches(&app.miniflare, 1).await;
+    batches(&app.worker, 1).await;
     let response = app.send_activity(undo("a")).await;
     assert_eq!(response.body["outcome"], "nothing-to-undo");
-    batches(&app.miniflare, 2).await;
+    batches(&app.worker, 2).await;
     assert_eq!(score(&app).await, 2);
 
     // A delayed copy of the like, dated before the undo.
     let delayed_like =
         r#"[{"user":"42","action":"like","target":"a","at":"2026-11-01T08:00:00Z"}]"#;
-    app.miniflare.enqueue(delayed_like).await;
-    batches(&app.miniflare, 3).await;
+    app.worker.enqueue(delayed_like).await;
+    batches(&app.worker, 3).await;
     assert_eq!(score(&app).await, 2);
 
     // Like, undo, like again: the undo, second in time, is delivered last.
@@ -149,10 +149,10 @@ async fn queued_activity_applies_by_acceptance_time() {
     let second = jiff::Timestamp::now() - jiff::SignedDuration::from_millis(5);
     let third = app.send_activity(like("x")).await;
     assert_eq!(third.body["outcome"], "duplicate");
-    app.miniflare
+    app.worker
         .enqueue(&queued_undo.replace("AT", &second.to_string()))
         .await;
-    batches(&app.miniflare, 4).await;
+    batches(&app.worker, 4).await;
     assert_eq!(score(&app).await, 2);
 
     // An undo of an older like needs two requests to the store; the second one fails.
@@ -165,7 +165,7 @@ async fn queued_activity_applies_by_acceptance_time() {
         (number == 2).then_some(Fault::CutBefore)
     });
     app.send_activity(undo("d")).await.assert(202, queued());
-    batches(&app.miniflare, 5).await;
+    batches(&app.worker, 5).await;
     assert_eq!(score(&app).await, 2);
 }
 
@@ -264,13 +264,13 @@ async fn uncountable_message_blocks_no_other() {
     let partly_unknown = r#"[{"user":"42","action":"dance","target":"a","at":"2026-11-01T08:00:00Z"},
         {"user":"42","action":"like","target":"a","at":"2026-11-01T08:00:00Z"}]"#;
     for message in ["no JSON", undated, frozen_user, partly_unknown] {
-        app.miniflare.enqueue(message).await;
+        app.worker.enqueue(message).await;
     }
     until("the valid activity to be counted", async || {
         (score(&app).await == 4).then_some(())
     })
     .await;
-    let dead_letters = two_dead_letters(&app.miniflare).await;
+    let dead_letters = two_dead_letters(&app.worker).await;
     assert_eq!(
         parse(&dead_letters),
         [
@@ -283,7 +283,7 @@ async fn uncountable_message_blocks_no_other() {
         "dropped: action: must be one of bookmark, comment, follow, like, publish, visit",
         "unreadable: at: must be there",
     ] {
-        app.miniflare.logs(cause).await;
+        app.worker.logs(cause).await;
     }
 }
 
@@ -316,7 +316,7 @@ async fn dead_letters_can_be_sent_again() {
     app.send_activity(dated).await.assert(202, queued());
     let before = now() * 1000;
     member.send_activity(undo("z")).await.assert(202, queued());
-    let mut dead_letters = two_dead_letters(&app.miniflare).await;
+    let mut dead_letters = two_dead_letters(&app.worker).await;
     dead_letters.sort_by_key(|text| text.contains("undo"));
     // What a member sent is sent again without the object around it.
     let member_letter = dead_letters[1].strip_prefix(r#"{"member":true,"activities":"#);

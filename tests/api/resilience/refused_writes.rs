@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use test_support::{Answer, Fault, Forwarder, Refusal, Value, json, peer, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::client::Client;
 use crate::clock::noon;
@@ -190,7 +190,7 @@ async fn prepare(client: &Client, store: &mut Store, case: &Case) {
 
 /// Sends a request whose writes the store refuses; returns the state before if it failed.
 async fn send_refused(
-    app: &MiniflareApp,
+    app: &TestApp,
     forwarder: &Forwarder,
     case: &Case,
     refusal: Refusal,
@@ -218,7 +218,7 @@ fn elements(snapshot: Snapshot) -> Vec<(String, String)> {
 /// counts it.
 #[tokio::test]
 async fn one_refused_write_changes_nothing() {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| worker.journal());
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker.journal());
     // The first write claims every shard.
     app.send_activity(like(&user(), "claim"))
         .await
@@ -270,7 +270,7 @@ async fn one_refused_write_changes_nothing() {
 /// that counts stores the fingerprint, and a refused item after it keeps it.
 #[tokio::test]
 async fn refused_item_keeps_fingerprint() {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| worker.journal());
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker.journal());
     app.send_activity(like(&user(), "claim"))
         .await
         .assert_status(200);
@@ -331,7 +331,7 @@ fn scores(standings: &Value) -> Vec<i64> {
 /// request, or finds its deduplication record. No board counts it twice, and the log names the user.
 #[tokio::test]
 async fn retry_never_counts_refused_writes_twice() {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| worker.journal());
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker.journal());
     app.send_activity(like(&user(), "claim"))
         .await
         .assert_status(200);
@@ -374,7 +374,7 @@ async fn retry_never_counts_refused_writes_twice() {
     assert!(lost > 10, "{lost}");
     let cause = format!("boards of the user {} may be wrong", user());
     until("the user in the log", async || {
-        app.miniflare.log().contains(&cause).then_some(())
+        app.worker.log().contains(&cause).then_some(())
     })
     .await;
 }
@@ -384,7 +384,7 @@ async fn retry_never_counts_refused_writes_twice() {
 #[tokio::test]
 async fn retry_creates_refused_profile() {
     let (app, forwarder) =
-        MiniflareApp::behind_forwarder(|worker| worker.journal().var("JWT_SECRET", SECRET));
+        TestApp::behind_forwarder(|worker| worker.journal().var("JWT_SECRET", SECRET));
     let member = app.with_key(&hs256(&claims_with(json!({"sub": user(), "name": "Ada"}))));
     let mut store = app.store();
     for number in 1..=3 {

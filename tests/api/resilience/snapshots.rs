@@ -4,22 +4,22 @@ use test_support::{
     CronCost, Fault, Forwarder, Value, WorkerBuilder, json, shard_among, shards, until,
 };
 
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{activity, dated, ids, like, undo, with};
 use crate::clock::noon;
 use crate::events::Event;
 use crate::problem::problem;
 use crate::token::sign::{SECRET, claims, hs256};
 
-fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> (MiniflareApp, Forwarder) {
-    MiniflareApp::behind_forwarder(|worker| {
+fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> (TestApp, Forwarder) {
+    TestApp::behind_forwarder(|worker| {
         let worker = worker.archive().json("CRON_BUDGET", json!(1000));
         configure(worker).var("BOARD_MAX_AGE", "0")
     })
 }
 
-async fn tick(app: &MiniflareApp) -> CronCost {
-    app.miniflare.metered_tick().await
+async fn tick(app: &TestApp) -> CronCost {
+    app.worker.metered_tick().await
 }
 
 /// Returns so many users of the first shard. Its groups are compared.
@@ -39,7 +39,7 @@ fn copied(mut body: Value) -> Value {
 }
 
 /// Reads paths, then again while the store is unavailable: the responses differ in nothing but `stale` and `as_of`.
-async fn assert_same_during_outage(app: &MiniflareApp, forwarder: &Forwarder, paths: &[String]) {
+async fn assert_same_during_outage(app: &TestApp, forwarder: &Forwarder, paths: &[String]) {
     let mut before = Vec::new();
     for path in paths {
         before.push(app.read(path).await);
@@ -72,7 +72,7 @@ async fn every_kind_of_board_is_served_during_an_outage() {
         let body = with(like(user, target), json!({"groups": ["eu", "T:x"]}));
         app.outcome(body, "counted").await;
     }
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     tick(&app).await;
     let mut paths = Vec::new();
     for board in [
@@ -363,9 +363,9 @@ async fn running_events_are_served_during_an_outage() {
         paths.push(format!("{ranking}/users/unknown"));
         paths.push(format!("{ranking}/users?ids={a},{c},unknown"));
     }
-    app = MiniflareApp::of(app.miniflare.restart());
+    app = TestApp::of(app.worker.restart());
     assert_same_during_outage(&app, &forwarder, &paths).await;
-    app = MiniflareApp::of(app.miniflare.restart());
+    app = TestApp::of(app.worker.restart());
     let board = copied(app.read(&event.ranking()).await);
     assert_eq!(ids(&board), [c, a, b]);
     assert_eq!(board["event"], event.view("running"));
@@ -398,7 +398,7 @@ async fn snapshots_of_events_follow_changes() {
         (tick(&app).await.kv_writes == 0).then_some(())
     })
     .await;
-    app = MiniflareApp::of(app.miniflare.restart());
+    app = TestApp::of(app.worker.restart());
     forwarder.fail(|_| Some(Fault::CutBefore));
     let board = copied(app.read(&event.ranking()).await);
     assert_eq!(ids(&board), [b]);

@@ -1,6 +1,4 @@
 //! Stale reads while Redis is down, from caches, snapshots and the archive.
-//!
-//! Plain workerd has neither the Cache API nor these bindings, so the tests run in Miniflare.
 
 use std::ops::Deref;
 
@@ -9,7 +7,7 @@ use test_support::{
     until,
 };
 
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{dated, ids, like, moderation};
 use crate::clock::{day, noon};
 
@@ -17,13 +15,13 @@ use crate::clock::{day, noon};
 struct Stoppable {
     redis: RedisServer,
     _gateway: Gateway,
-    app: MiniflareApp,
+    app: TestApp,
 }
 
 impl Deref for Stoppable {
-    type Target = MiniflareApp;
+    type Target = TestApp;
 
-    fn deref(&self) -> &MiniflareApp {
+    fn deref(&self) -> &TestApp {
         &self.app
     }
 }
@@ -31,8 +29,8 @@ impl Deref for Stoppable {
 fn start(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Stoppable {
     let redis = RedisServer::spawn(RedisOptions::default().append_only());
     let gateway = Gateway::spawn(&redis.url());
-    let app = MiniflareApp::with(|worker| {
-        configure(worker.store(&gateway.url())).var("BOARD_MAX_AGE", "1")
+    let app = TestApp::with(|worker| {
+        configure(worker.store(&gateway.url()).cached()).var("BOARD_MAX_AGE", "1")
     });
     Stoppable {
         redis,
@@ -121,7 +119,7 @@ async fn cached_boards_are_served_while_redis_is_down() {
         (response.status == 200 && response.body["stale"].is_null()).then_some(response)
     });
     fresh_again.await.assert(200, fresh);
-    app.miniflare.logs("responded with a cached copy").await;
+    app.worker.logs("responded with a cached copy").await;
 }
 
 /// Hiding or erasing a user invalidates every cached board; reads return 503 until Redis is back.
@@ -180,7 +178,7 @@ async fn snapshots_serve_unread_boards_during_outage() {
     }
     // The budget of a run suffices for the archive of three shards.
     for _ in 0..shards().div_ceil(3) {
-        app.miniflare.tick().await;
+        app.worker.tick().await;
     }
     // This activity is later than the snapshot.
     app.like("d").await;

@@ -2,7 +2,7 @@
 
 use test_support::{Api, SERVICE_KEY, Value, WorkerBuilder, json, peer, peers, until};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{activity as act, board, dated, ids, outcome, undo};
 use crate::clock::{day, id, noon, period, standings};
 use crate::healthz::with_setup;
@@ -249,7 +249,7 @@ async fn boards_of_content_hold_large_points() {
 /// The archive keeps scores as they are stored.
 #[tokio::test]
 async fn archived_board_keeps_large_scores_and_ties() {
-    let app = MiniflareApp::with(|worker| {
+    let app = TestApp::with(|worker| {
         let worker = configure(worker).archive();
         worker.json("CRON_BUDGET", json!(1000))
     });
@@ -265,7 +265,7 @@ async fn archived_board_keeps_large_scores_and_ties() {
     let entries = json!([entry(1, 858_993.459, &b), entry(2, 858_993.459, &a)]);
     let before = app.read(&path).await;
     assert_eq!(before["entries"], entries);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let key = app.store().key_of(&a, &format!("bd:{}", day(2)));
     app.store().run::<i64>("DEL", &[&key]);
     assert_eq!(app.read(&format!("{path}&limit=7")).await, before);

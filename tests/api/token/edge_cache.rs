@@ -1,9 +1,9 @@
 //! The key set in the edge cache, which isolates share.
 //!
-//! Plain workerd has no cache, so these tests run in Miniflare. A restarted Miniflare keeps its cache
+//! These tests run in Miniflare. A restarted Miniflare keeps its cache
 //! and nothing else.
 
-use test_support::{Fault, Forwarder, Miniflare, Worker, json};
+use test_support::{Fault, Forwarder, Worker, json};
 
 use super::issuer::{Pair, fail, key_server, serve};
 use super::row::{Expected, Row, check};
@@ -21,13 +21,14 @@ fn accepted(pair: &Pair, kid: &str) -> Row {
     row(pair, kid, Expected::Accepted)
 }
 
-fn start(server: &Forwarder) -> Miniflare {
+fn start(server: &Forwarder) -> Worker {
     Worker::builder()
         .var("JWKS_URL", &server.url())
-        .start_miniflare()
+        .miniflare()
+        .start()
 }
 
-async fn check_rows(miniflare: &Miniflare, rows: &[Row]) {
+async fn check_rows(miniflare: &Worker, rows: &[Row]) {
     check(&Client::new(miniflare.api()), rows).await;
 }
 
@@ -71,7 +72,7 @@ async fn edge_cached_keys_outlive_isolates_and_outages() {
 }
 
 /// Makes the cached key set older than its maximum age.
-async fn expire_cache(miniflare: Miniflare, server: &Forwarder) -> Miniflare {
+async fn expire_cache(miniflare: Worker, server: &Forwarder) -> Worker {
     let script = r"export default {
       async fetch() {
         const name = 'https://activity-rank.invalid/keys?' + encodeURIComponent('SERVER');

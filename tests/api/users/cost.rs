@@ -2,7 +2,7 @@
 
 use test_support::{Gateway, RedisOptions, RedisServer, WorkerBuilder, json};
 
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{like, undo};
 use crate::store::take_commands;
 
@@ -26,7 +26,7 @@ async fn redis_commands_of_a_like_with_everything() {
     let mut connection = server.connection();
     let start = |configure: fn(WorkerBuilder) -> WorkerBuilder| {
         let worker = |worker: WorkerBuilder| worker.store(&gateway.url()).json("SHARDS", json!(1));
-        MiniflareApp::with(|builder| configure(worker(builder)).journal())
+        TestApp::with(|builder| configure(worker(builder)).journal())
     };
     let mut costs = Vec::new();
     for app in [start(|worker| worker), start(everything)] {

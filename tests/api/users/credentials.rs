@@ -8,7 +8,7 @@ use ring::signature::{
 };
 use test_support::{SERVICE_KEY, Value, json, peer};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{activity, with};
 use crate::problem::{NO_PARAMETERS, field_error, problem};
 
@@ -39,8 +39,8 @@ fn part(text: &str) -> Value {
 }
 
 /// Starts a deployment in which users have achievements after a run of cron.
-fn start(key: Value) -> MiniflareApp {
-    MiniflareApp::with(|worker| {
+fn start(key: Value) -> TestApp {
+    TestApp::with(|worker| {
         let achievements = json!({
             "voter": {"name": {"en": "Voter", "de": "Wähler"}, "description": "Likes \"posts\".", "steps": [1, 3, 9],
                 "icon": "https://example.com/voter.png", "count": "like"},
@@ -53,14 +53,14 @@ fn start(key: Value) -> MiniflareApp {
 }
 
 /// Gives a user the first two steps.
-async fn earn(app: &MiniflareApp, user: &str) {
+async fn earn(app: &TestApp, user: &str) {
     let likes = (0..4).map(|target| {
         let like = activity(user, "like", &target.to_string());
         with(like, json!({"at": AT}))
     });
     let likes: Vec<Value> = likes.collect();
     app.send_activity(json!(likes)).await.assert_status(200);
-    app.miniflare.minute().await;
+    app.worker.minute().await;
 }
 
 fn path(user: &str, rest: &str) -> String {
@@ -82,7 +82,7 @@ async fn credential_has_the_step_and_the_issuer() {
         ),
         (Some("application/vc+jwt"), Some("no-store"))
     );
-    let origin = app.miniflare.url();
+    let origin = app.worker.url();
     let mut parts = response.text.split('.');
     let header = part(parts.next().expect("a header"));
     let keys = app.read("/v1/issuer/keys").await;

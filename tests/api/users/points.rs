@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use test_support::{SERVICE_KEY, Value, json};
 
-use crate::app::{MiniflareApp, TestApp};
+use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::client::Client;
 use crate::clock::{ago, day, noon};
@@ -12,8 +12,8 @@ use crate::token::sign::{SECRET, claims, hs256};
 
 const PATH: &str = "/v1/users/42/points";
 
-fn start() -> MiniflareApp {
-    MiniflareApp::with(|worker| worker.var("JWT_SECRET", SECRET).journal())
+fn start() -> TestApp {
+    TestApp::with(|worker| worker.var("JWT_SECRET", SECRET).journal())
 }
 
 /// An entry of an activity with an `undone`.
@@ -118,7 +118,7 @@ async fn rows_read_follow_the_page() {
         INSERT INTO journal (site, shard, id, user, entry) \
         SELECT site, shard, '9-' || i, iif(i % 2, '43', 'u' || i), \
         json_set(entry, '$.mark', 'like:' || i, '$.at', CAST((entry ->> '$.at') - i AS TEXT)) FROM journal, numbers";
-    app.miniflare.sql(sql).await;
+    app.worker.sql(sql).await;
     let next = app.read("/v1/users/43/points?limit=1").await["next"].clone();
     let (at, _) = next
         .as_str()
@@ -138,14 +138,14 @@ async fn rows_read_follow_the_page() {
         ("/v1/journal?limit=10", 10),
         ("/v1/journal?limit=10&after=3000", 10),
     ] {
-        let before = app.miniflare.sent().await.rows_read;
+        let before = app.worker.sent().await.rows_read;
         let page = app.read(path).await;
         assert_eq!(
             page["entries"].as_array().map(Vec::len),
             Some(entries),
             "{path}"
         );
-        let rows = app.miniflare.sent().await.rows_read - before;
+        let rows = app.worker.sent().await.rows_read - before;
         assert!(rows <= 2 * entries as u64 + 3, "{path}: {rows} rows");
     }
 }
@@ -176,7 +176,7 @@ async fn date_selects_the_changes_of_a_day() {
     for (app, source) in [
         (start(), "journal"),
         (
-            MiniflareApp::with(|worker| worker.var("JWT_SECRET", SECRET)),
+            TestApp::with(|worker| worker.var("JWT_SECRET", SECRET)),
             "records",
         ),
     ] {
@@ -246,7 +246,7 @@ async fn records_list_what_still_counts() {
 /// Targets have their titles, and an author sees for which target points were received, also after its deletion.
 #[tokio::test]
 async fn entries_name_registered_targets() {
-    let app = MiniflareApp::with(|worker| worker.var("CONTENT_PERIODS", "all").journal());
+    let app = TestApp::with(|worker| worker.var("CONTENT_PERIODS", "all").journal());
     let registered = json!({"author": "9", "title": "A title", "url": "https://example.com/7"});
     app.put("/v1/targets/post-7", &registered)
         .await
@@ -254,9 +254,9 @@ async fn entries_name_registered_targets() {
     let at = ago(20);
     app.outcome(dated(like("42", "post-7"), &*at), "counted")
         .await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     app.outcome(activity("42", "follow", "9"), "counted").await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     let liked = entry(&at, "like", "post-7", 2, false);
     let mut titled = liked;
     titled["target"]["title"] = json!("A title");
@@ -264,7 +264,7 @@ async fn entries_name_registered_targets() {
     assert_eq!(app.read(PATH).await["entries"][1], titled);
     app.delete("/v1/targets/post-7").await.assert_status(204);
     app.outcome(undo(like("42", "post-7")), "undone").await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     let received = app.read("/v1/users/9/points").await;
     let received = received["entries"].as_array().expect("entries");
     let received: Vec<Value> = received
@@ -438,7 +438,7 @@ async fn entries_add_up_to_all_time_score() {
     const USERS: u64 = 200;
     let rules =
         json!({"like": {"daily_cap": 4}, "comment": {"cooldown": 3600}, "wave": {"points": 1}});
-    let app = MiniflareApp::with(|worker| worker.json("RULES", rules).journal());
+    let app = TestApp::with(|worker| worker.json("RULES", rules).journal());
     let mut random = Rng::with_seed(7);
     for round in 0..16 {
         let items: Vec<Value> = (0..500)

@@ -2,7 +2,7 @@
 
 use test_support::{Fault, Value, WorkerBuilder, json, until};
 
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, undo, with};
 use crate::clock::{ago, ahead, day, noon};
 use crate::problem::problem;
@@ -20,8 +20,8 @@ fn configure(worker: WorkerBuilder) -> WorkerBuilder {
     worker.var("REFUSED_DAYS", "90").journal()
 }
 
-fn start() -> MiniflareApp {
-    MiniflareApp::with(configure)
+fn start() -> TestApp {
+    TestApp::with(configure)
 }
 
 fn refusal(action: &str, reason: &str, count: u32, at: &str, targets: &[&str]) -> Value {
@@ -32,12 +32,12 @@ fn refusal(action: &str, reason: &str, count: u32, at: &str, targets: &[&str]) -
 }
 
 /// Waits until the database has the sum of all counts, and returns the rows: their number and the length of the largest.
-async fn written(app: &MiniflareApp, count: u64) -> (u64, u64) {
+async fn written(app: &TestApp, count: u64) -> (u64, u64) {
     let sql =
         "SELECT COUNT(*) AS rows, SUM(count) AS sum, MAX(LENGTH(targets)) AS length FROM refusals";
     until("the refusals", async || {
         let [rows, sum, length] = ["rows", "sum", "length"].map(|name| name.to_owned());
-        let found = app.miniflare.sql(sql).await;
+        let found = app.worker.sql(sql).await;
         let number = |name: &str| found[0][name].as_u64().unwrap_or_default();
         (number(&sum) == count).then(|| (number(&rows), number(&length)))
     })
@@ -106,7 +106,7 @@ async fn each_reason_is_listed_newest_first() {
 async fn flood_of_one_member_stays_one_row() {
     let app = start();
     app.count("42", "like", "counts").await;
-    let before = app.miniflare.sent().await.queries;
+    let before = app.worker.sent().await.queries;
     for array in 0..20 {
         let items = (0..500).map(|item| like("42", &format!("{:0>250}", array * 500 + item)));
         let response = app.send_activity(Value::from_iter(items)).await;
@@ -128,7 +128,7 @@ async fn flood_of_one_member_stays_one_row() {
         (refused[0]["count"].as_u64(), targets),
         (Some(10_000), &latest)
     );
-    let queries = app.miniflare.sent().await.queries - before;
+    let queries = app.worker.sent().await.queries - before;
     assert!(queries < 100, "{queries}");
 }
 
@@ -145,7 +145,7 @@ async fn rows_of_a_write_are_bounded() {
     }
     let found = until("the last refusals", async || {
         let sql = "SELECT COUNT(*) AS rows, MAX(user = 'u0') AS first FROM refusals";
-        let found = app.miniflare.sql(sql).await;
+        let found = app.worker.sql(sql).await;
         (found[0]["first"] == 1).then(|| found[0]["rows"].as_u64())
     })
     .await;
@@ -210,7 +210,7 @@ async fn erasure_deletes_refusals() {
     written(&app, 2).await;
     let before = ago(30);
     app.erase("42").await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     written(&app, 1).await;
     app.outcome(dated(like("42", "late"), &*before), "stale")
         .await;
@@ -225,21 +225,19 @@ async fn erasure_deletes_refusals() {
 
 #[tokio::test]
 async fn cron_deletes_rows_of_past_days() {
-    let app = MiniflareApp::with(|worker| configure(worker).var("REFUSED_DAYS", "2"));
+    let app = TestApp::with(|worker| configure(worker).var("REFUSED_DAYS", "2"));
     for back in 0..4 {
         app.outcome(dated(like("42", "42"), noon(back)), "capped")
             .await;
     }
     written(&app, 4).await;
     // Old activity has been refused today.
-    app.miniflare.minute().await;
-    app.miniflare.tick().await;
+    app.worker.minute().await;
+    app.worker.tick().await;
     written(&app, 4).await;
-    app.miniflare
-        .sql("UPDATE refusals SET refused = date")
-        .await;
-    app.miniflare.minute().await;
-    app.miniflare.tick().await;
+    app.worker.sql("UPDATE refusals SET refused = date").await;
+    app.worker.minute().await;
+    app.worker.tick().await;
     written(&app, 2).await;
     let refused = &app.read(PATH).await["refused"];
     let dates = refused.as_array().expect("a list").iter();
@@ -253,7 +251,7 @@ async fn cron_deletes_rows_of_past_days() {
 /// Queued activity is refused when the queue counts it.
 #[tokio::test]
 async fn refusals_of_queued_activity_are_listed() {
-    let (app, forwarder) = MiniflareApp::behind_forwarder(|worker| configure(worker.queued(100)));
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| configure(worker.queued(100)));
     app.count("42", "like", "counts").await;
     forwarder.fail(|_| Some(Fault::CutBefore));
     app.send_activity(like("42", "queued"))
@@ -268,26 +266,26 @@ async fn refusals_of_queued_activity_are_listed() {
 /// Without the variable nothing is sent to the database, and the list is empty.
 #[tokio::test]
 async fn deployment_without_days_stores_nothing() {
-    let app = MiniflareApp::with(|worker| {
+    let app = TestApp::with(|worker| {
         let rules = json!({"like": {"own": false}});
         worker.json("RULES", rules).journal()
     });
-    let before = app.miniflare.sent().await.queries;
+    let before = app.worker.sent().await.queries;
     app.outcome(like("42", "42"), "capped").await;
     let missing = app.send_activity(activity("42", "dance", "a")).await;
     missing.assert_status(422);
     let page = json!({"user": {"id": "42"}, "source": "journal", "entries": [], "refused": [], "next": null});
     app.assert_get(PATH, page).await;
     // The page alone.
-    assert_eq!(app.miniflare.sent().await.queries - before, 1);
-    let app = MiniflareApp::with(|worker| worker);
+    assert_eq!(app.worker.sent().await.queries - before, 1);
+    let app = TestApp::with(|worker| worker);
     let page = json!({"user": {"id": "42"}, "source": "records", "entries": [], "refused": [], "next": null});
     app.assert_get(PATH, page).await;
 }
 
 #[tokio::test]
 async fn variable_needs_the_journal() {
-    let app = MiniflareApp::with(|worker| worker.var("REFUSED_DAYS", "90"));
+    let app = TestApp::with(|worker| worker.var("REFUSED_DAYS", "90"));
     let detail =
         "REFUSED_DAYS: needs the database of the journal: bind JOURNAL, or remove this variable";
     let response = app.get(PATH).await;

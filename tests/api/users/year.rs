@@ -5,19 +5,19 @@ use std::collections::BTreeSet;
 use test_support::{Value, json, rest};
 
 use super::history::{days, history, like_on, streak};
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{like, undo};
 use crate::clock::{day, noon};
 use crate::problem::field_error;
 
 const YEAR: &str = "/v1/users/42/activity?days=366";
 
-fn start() -> MiniflareApp {
-    MiniflareApp::with(|worker| worker.archive().json("CRON_BUDGET", json!(1000)))
+fn start() -> TestApp {
+    TestApp::with(|worker| worker.archive().json("CRON_BUDGET", json!(1000)))
 }
 
 /// Removes the closed day boards from Redis, as their expiry does.
-fn drop_closed_boards(app: &MiniflareApp) {
+fn drop_closed_boards(app: &TestApp) {
     let today = format!("bd:{}", day(0));
     for key in app.store().full_keys() {
         if rest(&key).starts_with("bd:") && rest(&key) != today {
@@ -71,7 +71,7 @@ async fn archived_days_have_points_and_no_actions() {
     let expected = archived(year(&recent), 1, 1, &[0, 30]);
     app.assert_get(YEAR, expected).await;
 
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let points = [recent.as_slice(), &[(31, 2), (32, 2), (33, 2), (365, 2)]].concat();
     let expected = archived(year(&points), 1, 4, &[0, 30, 31, 32, 33, 100, 365, 366]);
     app.assert_get(YEAR, expected.clone()).await;
@@ -98,7 +98,7 @@ async fn year_selects_its_days() {
     for back in active {
         like_on(&app, "42", back).await;
     }
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     drop_closed_boards(&app);
     for year in (0..4).map(|back| day(0).year() - back) {
         let body = app
@@ -146,7 +146,7 @@ async fn streak_counts_archived_days() {
     let likes = (0..40).map(|back| crate::bodies::dated(like("42", &back.to_string()), noon(back)));
     let likes: Vec<Value> = likes.collect();
     app.send_activity(json!(likes)).await.assert_status(200);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let history = app.read("/v1/users/42/activity?days=1").await;
     let active: Vec<i64> = (0..40).collect();
     let streak = streak(40, 40, &active);
@@ -159,7 +159,7 @@ async fn streak_counts_archived_days() {
 /// Without boards of days, the archive knows no points by day.
 #[tokio::test]
 async fn year_without_day_boards_returns_400() {
-    let app = MiniflareApp::with(|worker| worker.archive().json("PERIODS", json!(["week", "all"])));
+    let app = TestApp::with(|worker| worker.archive().json("PERIODS", json!(["week", "all"])));
     app.get(YEAR).await.assert_status(400);
     app.get("/v1/users/42/activity?days=31")
         .await

@@ -110,7 +110,7 @@ async fn step_is_earned_once_at_its_activity() {
 #[tokio::test]
 async fn empty_journal_is_evaluated() {
     let app = start(voter()).await;
-    let log = app.miniflare.log();
+    let log = app.worker.log();
     assert!(!log.contains("error"), "{log}");
 }
 
@@ -119,8 +119,8 @@ async fn concurrent_runs_earn_a_step_once() {
     let app = start(voter()).await;
     let user = &peer("42");
     app.vote(user, &[0, 1, 2]).await;
-    let other = app.miniflare.beside();
-    tokio::join!(app.miniflare.minute(), other.minute());
+    let other = app.worker.beside();
+    tokio::join!(app.worker.minute(), other.minute());
     let mut messages = super::take(&app.receiver);
     messages.extend(app.minute().await);
     assert_eq!(contents(&messages), [earned(user, 1), earned(user, 3)]);
@@ -227,7 +227,7 @@ async fn withdrawn_step_does_not_come_back() {
     assert_eq!(app.progress(user).await, (vec![false; 3], json!(3)));
     assert_eq!(app.members().await, [0, 0, 0]);
     let restart = "UPDATE achievements_read SET version = ''";
-    app.miniflare.sql(restart).await;
+    app.worker.sql(restart).await;
     app.outcome(undo(vote(user, 0)), "undone").await;
     app.vote(user, &[0]).await;
     assert_eq!(app.minute().await, []);
@@ -339,11 +339,11 @@ async fn erased_member_has_no_steps() {
     let rows = "SELECT member FROM achievement_tallies UNION ALL SELECT member FROM achievements_earned \
         UNION ALL SELECT member FROM achievement_hidden";
     let expected = json!([{"member": other}, {"member": other}]);
-    assert_eq!(app.miniflare.sql(rows).await, expected);
+    assert_eq!(app.worker.sql(rows).await, expected);
     let restart = "UPDATE achievements_read SET version = ''";
-    app.miniflare.sql(restart).await;
+    app.worker.sql(restart).await;
     app.minute().await;
-    assert_eq!(app.miniflare.sql(rows).await, expected);
+    assert_eq!(app.worker.sql(rows).await, expected);
     assert_eq!(app.progress(erased).await, (vec![false, false], json!(0)));
     app.vote(erased, &[8]).await;
     app.minute().await;
@@ -377,9 +377,9 @@ async fn changed_definition_is_evaluated_from_the_start() {
     app.vote(user, &[0, 1, 2]).await;
     app.minute().await;
     for table in ["achievements_earned", "deliveries"] {
-        app.miniflare.sql(&format!("DELETE FROM {table}")).await;
+        app.worker.sql(&format!("DELETE FROM {table}")).await;
     }
-    app.miniflare
+    app.worker
         .sql("UPDATE achievements_read SET version = 'other'")
         .await;
     assert_eq!(app.minute().await, []);
@@ -398,7 +398,7 @@ async fn recount_changes_earlier_points() {
     let insert = format!(
         "INSERT INTO journal (site, shard, id, user, entry) SELECT site, shard, '9-0', '', '{entry}' FROM journal LIMIT 1"
     );
-    app.miniflare.sql(&insert).await;
+    app.worker.sql(&insert).await;
     assert_eq!(app.minute().await, []);
     assert_eq!(app.progress(user).await, (vec![true, true], json!(9)));
     app.outcome(undo(vote(user, 0)), "undone").await;
@@ -469,7 +469,7 @@ async fn anniversary_comes_with_time() {
         format!("UPDATE achievement_tallies SET value = value - {year}"),
         "UPDATE achievements_read SET at = at - 86400000".to_owned(),
     ] {
-        app.miniflare.sql(&sql).await;
+        app.worker.sql(&sql).await;
     }
     assert_eq!(contents(&app.minute().await), [earned(user, 1)]);
     assert_eq!(app.progress(user).await, (vec![true, false], json!(1)));
@@ -484,7 +484,7 @@ async fn places_on_a_closed_board_count_once() {
     let users = peers(["a", "b", "c"]);
     // The first run has read yesterday's board, which was empty.
     let forget = "DELETE FROM journal WHERE id GLOB '0-0 *'";
-    app.miniflare.sql(forget).await;
+    app.worker.sql(forget).await;
     for (rank, user) in users.iter().enumerate() {
         for target in rank..users.len() {
             let vote = dated(vote(user, target as u32), noon(1));
@@ -523,7 +523,7 @@ async fn places_on_a_closed_board_count_once() {
         app.outcome(vote, "counted").await;
     }
     for sql in ["UPDATE achievements_read SET version = ''", "SELECT 1"] {
-        app.miniflare.sql(sql).await;
+        app.worker.sql(sql).await;
         app.minute().await;
         assert_eq!(places().await, expected);
     }
@@ -531,7 +531,7 @@ async fn places_on_a_closed_board_count_once() {
     app.minute().await;
     let rows = "SELECT user FROM journal WHERE id GLOB '0-0 * ?' ORDER BY n";
     let expected = json!([{"user": ""}, {"user": users[1]}]);
-    assert_eq!(app.miniflare.sql(rows).await, expected);
+    assert_eq!(app.worker.sql(rows).await, expected);
     assert_eq!(
         app.progress(&users[0]).await,
         (vec![false, false], json!(0))
@@ -541,7 +541,7 @@ async fn places_on_a_closed_board_count_once() {
 #[tokio::test]
 async fn won_events_are_counted() {
     let receiver = super::receiver();
-    let app = crate::app::MiniflareApp::with(|worker| {
+    let app = crate::app::TestApp::with(|worker| {
         let winner = json!({"winner": {"name": "Winner", "events": true}});
         let worker = worker.journal().json("ACHIEVEMENTS", winner);
         worker.var("SETTLE_MINUTES", "0").var("BOARD_MAX_AGE", "0")
@@ -569,7 +569,7 @@ async fn evaluation_has_a_bounded_cost() {
     let app = start(voter()).await;
     app.vote(&peer("42"), &[0, 1, 2]).await;
     app.minute().await;
-    let cost = app.miniflare.metered_minute().await;
+    let cost = app.worker.metered_minute().await;
     assert!(cost.queries <= 12, "{cost:?}");
     let status = app.read("/v1/status").await;
     assert_eq!(status["achievements"], json!({"behind": 0}));

@@ -6,10 +6,10 @@ use std::net::{TcpListener, TcpStream};
 use test_support::{Fault, Method, Value, json, shards};
 
 use super::{HookApp, SECRET, endpoint, receiver, respond, start, start_with, take};
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 
 /// Makes a message.
-async fn hide(app: &MiniflareApp, user: &str) {
+async fn hide(app: &TestApp, user: &str) {
     app.moderate(user, true, false).await.assert_status(200);
 }
 
@@ -66,7 +66,7 @@ async fn failed_message_is_sent_again_with_its_id() {
 async fn hanging_receiver_delays_no_other() {
     let (hanging, other) = (receiver(), receiver());
     hanging.fail(|_| Some(Fault::HangBefore));
-    let app = MiniflareApp::with(|worker| {
+    let app = TestApp::with(|worker| {
         let endpoints = json!([
             endpoint(&hanging, &["moderation.*"]),
             endpoint(&other, &["moderation.*"])
@@ -76,7 +76,7 @@ async fn hanging_receiver_delays_no_other() {
     for user in ["a", "b"] {
         hide(&app, user).await;
     }
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     assert_eq!((hanging.count(), take(&other).len()), (1, 2));
     let app = HookApp {
         app,
@@ -246,7 +246,7 @@ async fn run_keeps_within_the_free_plan() {
     }
     let mut sent = 0;
     while sent < 60 {
-        let cost = app.miniflare.metered_minute().await;
+        let cost = app.worker.metered_minute().await;
         assert!(cost.subrequests <= 50 && cost.queries <= 50, "{cost:?}");
         let count = take(&app.receiver).len();
         assert!(count > 0, "no progress after {sent}");
@@ -260,8 +260,8 @@ async fn run_keeps_within_the_free_plan() {
 async fn idle_run_sends_one_transaction() {
     let app = start();
     app.count("42", "like", "p").await;
-    app.miniflare.metered_minute().await;
-    let cost = app.miniflare.metered_minute().await;
+    app.worker.metered_minute().await;
+    let cost = app.worker.metered_minute().await;
     let found = (
         cost.subrequests,
         cost.store_requests,

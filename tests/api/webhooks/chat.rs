@@ -23,7 +23,7 @@ async fn messages(url: &str) -> Vec<Value> {
     app.adjust("b_c", &adjustment).await.assert_status(200);
     app.moderate("b_c", true, false).await.assert_status(200);
     app.erase("b_c").await;
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     let body = |body: &[u8]| serde_json::from_slice(body).expect("JSON");
     let requests = server.requests();
     let (_, path) = url.split_once(".com").expect("a path");

@@ -17,13 +17,13 @@ async fn hide_all(app: &HookApp, users: u32) {
 async fn concurrent_runs_send_each_message_once() {
     let app = start_with(|worker| worker.json("CRON_BUDGET", json!(1000)));
     hide_all(&app, 30).await;
-    let miniflare = &app.miniflare;
+    let worker = &app.worker;
     for _ in 0..3 {
         futures::join!(
-            miniflare.minute(),
-            miniflare.minute(),
-            miniflare.tick(),
-            miniflare.minute()
+            worker.minute(),
+            worker.minute(),
+            worker.tick(),
+            worker.minute()
         );
     }
     let messages = take(&app.receiver);
@@ -37,8 +37,8 @@ async fn concurrent_runs_send_each_message_once() {
 #[tokio::test]
 async fn two_workers_send_every_message() {
     let app = start();
-    let other = app.miniflare.beside();
-    assert_ne!(other.url(), app.miniflare.url());
+    let other = app.worker.beside();
+    assert_ne!(other.url(), app.worker.url());
     let hide = async |user: u32| {
         let user = format!("u{user}");
         app.moderate(&user, true, false).await.assert_status(200);
@@ -49,7 +49,7 @@ async fn two_workers_send_every_message() {
         for user in round * 5..round * 5 + 5 {
             hide(user).await;
         }
-        futures::join!(app.miniflare.minute(), other.minute());
+        futures::join!(app.worker.minute(), other.minute());
         messages.extend(take(&app.receiver));
     }
     for _ in 0..50 {
@@ -57,7 +57,7 @@ async fn two_workers_send_every_message() {
             break;
         }
         app.pass(3).await;
-        futures::join!(app.miniflare.minute(), other.minute());
+        futures::join!(app.worker.minute(), other.minute());
         messages.extend(take(&app.receiver));
     }
     // A message that one has sent is not due for the other.
@@ -117,7 +117,7 @@ async fn message_is_sent_again_after_a_crash() {
     let mut app = start();
     app.receiver.fail_next(Fault::HangBefore);
     hide_all(&app, 1).await;
-    let api = app.miniflare.api();
+    let api = app.worker.api();
     let run = tokio::spawn(async move {
         let path = "/cdn-cgi/local/scheduled?cron=*+*+*+*+*";
         let _ = api.try_send(test_support::Method::GET, path, "", &[]).await;
@@ -126,8 +126,8 @@ async fn message_is_sent_again_after_a_crash() {
     until("the message", received).await;
     let first = take(&app.receiver);
     run.abort();
-    app.app.miniflare = app.app.miniflare.kill();
-    app.app = crate::app::MiniflareApp::of(app.app.miniflare);
+    app.app.worker = app.app.worker.crash();
+    app.app = crate::app::TestApp::of(app.app.worker);
     super::respond(&app.receiver, 200);
     app.pass(2).await;
     assert_eq!(app.minute().await, first);

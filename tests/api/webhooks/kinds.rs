@@ -3,7 +3,7 @@
 use test_support::{SERVICE_KEY, Value, json, peer, peers};
 
 use super::{HookApp, SECRET, contents, endpoint, receiver, respond, start, start_with};
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 use crate::bodies::{dated, like, with};
 use crate::clock::{day, noon, period};
 use crate::events::Event;
@@ -40,7 +40,7 @@ async fn closed_period_has_one_message_with_winners() {
     assert_eq!(contents(&messages), [digest_data(4, entries)]);
     assert_eq!(messages[0].body["timestamp"], period("day", day(1))["end"]);
     for _ in 0..2 {
-        app.miniflare.tick().await;
+        app.worker.tick().await;
         assert_eq!(app.minute().await, []);
         app.pass(60).await;
     }
@@ -82,7 +82,7 @@ async fn expired_board_comes_from_the_archive() {
     let app = start_with(|worker| worker.archive().json("SHARDS", json!(1)));
     let users = peers(["a", "b"]);
     fill_yesterday(&app, &users).await;
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let board = app.store().key_on(0, &format!("bd:{}", day(1)));
     assert_eq!(app.store().run::<i64>("DEL", &[&board]), 1);
     let entries = json!([entry(1, 4, &users[0]), entry(2, 2, &users[1])]);
@@ -153,7 +153,7 @@ async fn adjustment_has_decimals() {
     let app = start_with(|worker| worker.json("POINT_DECIMALS", json!(2)));
     let adjustment = json!({"id": "case", "points": 12.5, "reason": "Gift"});
     // The document describes deployments without decimals.
-    let api = app.miniflare.api();
+    let api = app.worker.api();
     let adjusted = api.post("/v1/users/42/adjustments", &adjustment).await;
     adjusted.assert_status(200);
     let messages = app.minute().await;
@@ -203,10 +203,7 @@ async fn moderation_of_member_erased_since_is_dropped() {
     let erased = (json!("moderation.erased"), json!({"user": null}));
     assert_eq!(contents(&app.minute().await), [erased]);
     assert_eq!(app.states("moderation.hidden").await, ["dropped"]);
-    let rows = app
-        .miniflare
-        .sql("SELECT subject, data FROM deliveries")
-        .await;
+    let rows = app.worker.sql("SELECT subject, data FROM deliveries").await;
     assert!(!rows.to_string().contains("42\""), "{rows}");
 }
 
@@ -244,7 +241,7 @@ async fn recent_changes_do_not_lag() {
 #[tokio::test]
 async fn endpoints_receive_the_kinds_they_list() {
     let (some, others) = (receiver(), receiver());
-    let app = MiniflareApp::with(|worker| {
+    let app = TestApp::with(|worker| {
         let endpoints = json!([
             endpoint(&some, &["moderation.*", "journal.lagging"]),
             endpoint(&others, &["period.closed", "level.reached"]),
@@ -253,7 +250,7 @@ async fn endpoints_receive_the_kinds_they_list() {
         worker.journal().json("WEBHOOKS", endpoints)
     });
     app.moderate("42", true, false).await.assert_status(200);
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     let (some, others) = (some.requests(), others.requests());
     assert_eq!((some.len(), others.len()), (1, 1));
     assert_eq!((&*some[0].path, &*others[0].path), ("/hook?a=b", "/all"));
@@ -310,7 +307,7 @@ async fn opened_case_has_a_message_without_members() {
         .collect();
     app.send_activity(json!(likes)).await.assert_status(200);
     assert_eq!(app.minute().await, []);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     let messages = app.minute().await;
     let case = &app.read("/v1/cases").await["cases"][0];
     let data = json!({"case": {"id": case["id"], "kind": "burst", "members": 2}});
@@ -318,7 +315,7 @@ async fn opened_case_has_a_message_without_members() {
     let found = case["found"].as_str().expect("an instant");
     let timestamp = messages[0].body["timestamp"].as_str().expect("an instant");
     assert_eq!(timestamp[..19], found[..19]);
-    app.miniflare.tick().await;
+    app.worker.tick().await;
     assert_eq!(app.minute().await, []);
 }
 

@@ -71,7 +71,7 @@ async fn earlier_level_of_known_member_has_no_message() {
     vote(&app, user, 0..5).await;
     app.minute().await;
     for table in ["levels", "deliveries"] {
-        app.miniflare.sql(&format!("DELETE FROM {table}")).await;
+        app.worker.sql(&format!("DELETE FROM {table}")).await;
     }
     vote(&app, user, 5..7).await;
     assert_eq!(app.minute().await, []);
@@ -114,10 +114,7 @@ async fn hidden_or_erased_member_is_dropped() {
         );
     }
     assert_eq!(app.states("level.reached").await, ["dropped", "dropped"]);
-    let rows = app
-        .miniflare
-        .sql("SELECT COUNT(*) AS count FROM levels")
-        .await;
+    let rows = app.worker.sql("SELECT COUNT(*) AS count FROM levels").await;
     assert_eq!(rows, json!([{"count": 1}]));
 }
 

@@ -16,20 +16,20 @@ use std::ops::Deref;
 use standardwebhooks::Webhook;
 use test_support::{Fault, Forwarder, Recorded, Value, WorkerBuilder, json};
 
-use crate::app::MiniflareApp;
+use crate::app::TestApp;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 /// A deployment with a receiver of all kinds.
 struct HookApp {
-    app: MiniflareApp,
+    app: TestApp,
     receiver: Forwarder,
 }
 
 impl Deref for HookApp {
-    type Target = MiniflareApp;
+    type Target = TestApp;
 
-    fn deref(&self) -> &MiniflareApp {
+    fn deref(&self) -> &TestApp {
         &self.app
     }
 }
@@ -65,7 +65,7 @@ fn start() -> HookApp {
 fn start_with(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> HookApp {
     let receiver = receiver();
     let endpoint = json!({"url": format!("{}/hook", receiver.url()), "secret": SECRET});
-    let app = MiniflareApp::with(|worker| {
+    let app = TestApp::with(|worker| {
         let worker = worker.journal().var("PERIODS", "day,all");
         configure(worker.json("WEBHOOKS", json!([endpoint])))
     });
@@ -121,7 +121,7 @@ fn assert_ids_are_unique(messages: &[Message]) {
 impl HookApp {
     /// Runs cron and returns the messages of the receiver.
     async fn minute(&self) -> Vec<Message> {
-        self.miniflare.minute().await;
+        self.worker.minute().await;
         take(&self.receiver)
     }
 
@@ -129,7 +129,7 @@ impl HookApp {
     async fn pass(&self, minutes: i64) {
         let millis = minutes * 60_000;
         let sql = format!("UPDATE deliveries SET due = due - {millis}, until = until - {millis}");
-        self.miniflare.sql(&sql).await;
+        self.worker.sql(&sql).await;
     }
 
     /// Reads the deliveries, newest first.

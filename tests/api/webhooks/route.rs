@@ -67,9 +67,7 @@ async fn deliveries_of_other_deployments_are_hidden() {
     app.moderate("42", true, false).await.assert_status(200);
     app.minute().await;
     let (all, _) = page(&app, "").await;
-    app.miniflare
-        .sql("UPDATE deliveries SET site = 'other'")
-        .await;
+    app.worker.sql("UPDATE deliveries SET site = 'other'").await;
     assert_eq!(page(&app, "").await, (Vec::new(), Value::Null));
     let retry = retry(&app, &all[0]).await;
     retry.assert(404, problem("not-found", "No delivery has this id."));
@@ -80,13 +78,13 @@ async fn page_contains_neither_url_nor_secret() {
     let endpoint = json!({"url": "https://user-7.example.invalid/s3cret-path", "secret": SECRET});
     let app = start_with(|worker| worker.json("WEBHOOKS", json!([endpoint])));
     app.moderate("42", true, false).await.assert_status(200);
-    app.miniflare.minute().await;
+    app.worker.minute().await;
     let text = app.get(PATH).await.text;
     assert!(
         text.contains("\"endpoint\":\"user-7.example.invalid\""),
         "{text}"
     );
-    let log = app.miniflare.log();
+    let log = app.worker.log();
     for secret in ["s3cret-path", &SECRET[6..]] {
         assert!(!text.contains(secret) && !log.contains(secret), "{secret}");
     }

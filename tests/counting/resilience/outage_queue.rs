@@ -114,7 +114,8 @@ async fn outage_activity_is_counted_after_recovery() {
         .without("STORE_TIMEOUT_MS")
         .json("RULES", setup.rules.clone())
         .queued(100)
-        .start_miniflare();
+        .miniflare()
+        .start();
     let api = worker.api();
     let mut model = setup.model();
     let mut random = Rng::with_seed(20);

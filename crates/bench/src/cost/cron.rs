@@ -4,7 +4,7 @@ use super::Meter;
 use crate::stack::{Stack, succeeded, worker_builder};
 use activity_rank_core::board::snapshot::State;
 use serde::Serialize;
-use test_support::{Api, CronCost, Miniflare, Value, json};
+use test_support::{Api, CronCost, Value, Worker, json};
 
 const ACTIVITY: &str = "/v1/activity";
 const DAY: i64 = 86_400;
@@ -126,7 +126,7 @@ pub async fn measure(stack: &Stack, bindings: Bindings) -> Result<CronCosts, Str
     if bindings.archives {
         builder = builder.archive();
     }
-    let worker = builder.start_miniflare();
+    let worker = builder.miniflare().start();
     let mut runs = Runs {
         api: worker.api(),
         meter: Meter::new(stack, worker.api()),
@@ -137,7 +137,7 @@ pub async fn measure(stack: &Stack, bindings: Bindings) -> Result<CronCosts, Str
 }
 
 struct Runs {
-    worker: Miniflare,
+    worker: Worker,
     api: Api,
     meter: Meter,
     /// The key of what the jobs have completed.

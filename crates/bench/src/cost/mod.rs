@@ -56,7 +56,7 @@ pub async fn run() -> Result<(), String> {
     let builder = worker_builder(PREFIX).store(&stack.gateway.url());
     // Without caches, so that each read reaches the store.
     let builder = builder.var("BOARD_MAX_AGE", "0");
-    let worker = builder.journal().live().start_miniflare();
+    let worker = builder.journal().live().miniflare().start();
     let mut meter = Meter::new(&stack, worker.api());
     meter.measure_all().await?;
     meter.measure_events().await?;
@@ -66,7 +66,7 @@ pub async fn run() -> Result<(), String> {
         let builder = builder.store(&stack.gateway.url()).journal();
         let builder = builder.var("CONTENT_PERIODS", "week,all");
         let builder = builder.json("SHARDS", json!(shards));
-        let worker = builder.var("BOARD_MAX_AGE", "0").start_miniflare();
+        let worker = builder.var("BOARD_MAX_AGE", "0").miniflare().start();
         meter.api = worker.api();
         meter.settling = SETTLED;
         meter.measure_content(name, shards).await?;

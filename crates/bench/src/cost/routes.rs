@@ -107,7 +107,7 @@ async fn measure(stack: &Stack, shards: u32) -> Result<Vec<(u64, usize)>, String
     let builder = builder.var("CONTENT_PERIODS", "day,week,all");
     // Without caches, so that each read reaches the store.
     let builder = builder.var("BOARD_MAX_AGE", "0").journal().archive();
-    let worker = builder.start_miniflare();
+    let worker = builder.miniflare().start();
     let mut meter = Meter::new(stack, worker.api());
     fill(&meter).await?;
     worker.minute().await;

@@ -32,14 +32,14 @@ impl JournalApp {
 
     /// Starts a service on a store of its own.
     pub fn on(store: &str, configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Self {
-        let miniflare = configure(builder().journal().store(store)).start_miniflare();
+        let worker = configure(builder().journal().store(store)).start();
         let endpoint = Endpoint {
             store: store.to_owned(),
-            prefix: miniflare.prefix().to_owned(),
+            prefix: worker.prefix().to_owned(),
         };
-        let url = miniflare.url().to_owned();
+        let url = worker.url().to_owned();
         Self {
-            app: TestApp::new(miniflare.api(), endpoint, miniflare),
+            app: TestApp::new(worker.api(), endpoint, worker),
             url,
         }
     }

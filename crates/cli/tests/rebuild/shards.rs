@@ -286,7 +286,7 @@ async fn changed_number_of_shards_is_rejected() -> TestResult {
     Random::new(5).send_activities(&app.api, 100).await;
     let other = builder().store(&app.store()).json("SHARDS", json!(2));
     let other = other.var("PREFIX", &app.endpoint.prefix).journal();
-    let other = other.start_miniflare();
+    let other = other.start();
     let run_with_other = |args: &[&str]| {
         let mut command = command(&app, args);
         command.env("ACTIVITY_RANK_URL", other.url());
