@@ -58,6 +58,7 @@ mod token;
 // Configuration and deployment.
 mod deploy_artifact;
 mod misconfigured;
+mod platforms;
 mod reqwest_transport;
 mod rules;
 mod rules_preview;
