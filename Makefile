@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 # The project's own tools come first on PATH: wrangler, workerd, esbuild, wasm-opt and Node.js 22 from npm,
-# wasm-bindgen from cargo, all of pinned versions.
+# cargo-deny from cargo, all of pinned versions.
 export PATH := $(CURDIR)/node_modules/.bin:$(CURDIR)/.tools/bin:$(PATH)
 # wrangler sends no metrics, does not look itself up at Cloudflare, and logs into the repository.
 export WRANGLER_SEND_METRICS := false
@@ -16,10 +16,10 @@ export NODE_COMPILE_CACHE := $(CURDIR)/target/node-compile-cache
 
 WASM := --target wasm32-unknown-unknown
 
-.PHONY: help tools build quick check graph dialect deny test compile test-tools test-unit test-api test-counting \
-	test-cli test-gateway test-web test-shards test-deploy ecosystem test-documents test-python test-recipes \
-	test-metrics test-debian engine conformance schema fuzz faults live pictures compare minutes vitals bench cost growth gateway \
-	memory isolate moderation replay dev cluster deploy release clean
+.PHONY: help tools build quick lint lint-text lint-rust check graph dialect deny test compile test-tools test-unit test-api \
+	test-counting test-cli test-gateway test-web test-shards test-deploy soak ecosystem test-documents test-python \
+	test-recipes test-metrics test-debian test-transport reqwest engine conformance schema fuzz faults live pictures compare \
+	minutes vitals bench cost growth gateway memory isolate moderation replay dev cluster deploy release clean
 
 # ---- Set up
 
@@ -27,24 +27,21 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^# ---- / { printf "%s%s\n", group++ ? "\n" : "", substr($$0, 8) } \
 		/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-tools: ## install what is missing: wasm target, wasm-bindgen, npm packages, redis-server
+tools: ## install what is missing: wasm target, npm packages, redis-server
 	@scripts/tools
 
 build: tools ## compile the Worker into build/, ready to deploy, and print its size
 	@scripts/build
-	@scripts/build-sync
 
 clean: ## remove everything generated, including downloaded tools and development data
 	rm -rf target build sdk/sync/dist node_modules .tools .dev .wrangler
 
 # ---- Run and deploy
 
-dev: build ## Redis, gateway and Worker on this machine, with the data of a real community
-	@cargo build --quiet -p redis-rest -p activity-rank-cli
+dev: ## Redis, gateway and Worker on this machine, with the data of a real community
 	@exec scripts/dev
 
-cluster: build ## the same over a Redis Cluster: three primaries with a replica each, and SHARDS=8
-	@cargo build --quiet -p redis-rest -p activity-rank-cli
+cluster: ## the same over a Redis Cluster: three primaries with a replica each, and SHARDS=8
 	@exec scripts/dev cluster
 
 deploy: build ## deploy to Cloudflare, with migrations: ENVIRONMENT=preview (the default) or production
@@ -64,18 +61,30 @@ release: build ## the files of a release in target/release-files, and the gatewa
 quick: tools ## format, lints and unit tests of what changed since origin/main
 	@scripts/quick
 
-check: tools ## format, links, import cycles, lints for host, wasm and workflows; warnings are errors
+# The first step of `make test`. Linting Rust needs no packages of npm.
+lint:
+	@scripts/tools rust
+	@node scripts/steps.mjs \
+		'checking documents and JavaScript|30|scripts/tools && $(MAKE) --no-print-directory lint-text' \
+		'linting Rust|120|$(MAKE) --no-print-directory lint-rust'
+
+lint-text:
 	scripts/check-links
 	scripts/import-graph --check
 	scripts/dialect --max 731
+	scripts/check-js
+
+lint-rust:
 	scripts/test --check
 	cargo fmt --all --check
 	cargo fmt --manifest-path crates/fuzz/Cargo.toml --check
-	cargo clippy --workspace --all-targets -- -D warnings
-	cargo clippy -p activity-rank $(WASM) -- -D warnings
-	cargo clippy -p activity-rank $(WASM) --features reqwest -- -D warnings
+	cargo fmt --manifest-path crates/wasm-bindgen/Cargo.toml --check
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	cargo clippy --quiet -p activity-rank $(WASM) -- -D warnings
+
+check: lint ## format, links, import cycles, lints for host, wasm and workflows, documentation; warnings are errors
+	cargo clippy --quiet -p activity-rank $(WASM) --features reqwest -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
-	scripts/check-js
 	scripts/check-workflows
 
 graph: ## print the imports between the modules of each crate; fails if they have a cycle
@@ -89,87 +98,85 @@ deny: ## check licences, sources and known vulnerabilities of dependencies; inst
 
 # ---- Tests
 
-# With SHORT the groups take fewer random steps, failures and tests over shards than each alone, as CI runs them, in
-# parallel.
-test: export SHORT := 1
-test: check compile test-unit test-api test-counting test-cli test-gateway test-web test-shards test-deploy ## everything: checks, build and all tests; CI runs the test-… targets in parallel
-	@cat target/skipped-tests
+test: lint compile ## lints, build and all tests, each piece of code once; CI runs the test-… targets in parallel
+	@scripts/test
 
-# Compiles the Worker and all tests, and installs what only tests need, at once: optimizing the Worker takes one
-# processor, so does each test program, and installing waits for downloads.
+# Compiles the Workers and all tests, and installs what only tests need, at once: optimizing a Worker takes one processor, so
+# does each test program, and installing waits for downloads.
 compile: tools
-	@(scripts/build && scripts/build-sync) & worker=$$!; scripts/tools test & tools=$$!; \
-	scripts/test --compile; tests=$$?; wait $$worker && wait $$tools && exit $$tests
+	@node scripts/steps.mjs \
+		'compiling the Workers|150|scripts/build && scripts/build-sync' \
+		'installing the browser and the tools of tests|40|scripts/tools test' \
+		'compiling the tests|300|scripts/test --compile'
 
 # What only tests need: schemathesis, and the browser and fonts of pictures.
 test-tools:
 	@scripts/tools test
 
 test-unit: tools ## unit tests, documentation tests and the stored fuzzing inputs
-	SHARDS=1 scripts/test --group unit
+	@scripts/test --group unit
 
 test-api: build test-tools ## integration tests of the Worker and its OpenAPI document
-	@scripts/test --gateway
-	SHARDS=1 scripts/test --group api --skip deploy_artifact:: --skip reqwest_transport:: --skip coalescing::
-	@# Requests go together that arrive within milliseconds.
-	SHARDS=1 RUST_TEST_THREADS=1 scripts/test --only api coalescing::
+	@scripts/test --group api
 
 test-counting: build ## exact counting against a reference model, with failures and concurrency
-	@scripts/test --programs
-	@# `make faults` injects failures for 10 minutes at the full rate; this rate suits a busy machine.
-	SHARDS=1 RATE=$${RATE:-40} STEPS=$${STEPS:-$(if $(SHORT),5000,10000)} env SECONDS=$(if $(SHORT),30,60) scripts/test --group counting
-	scripts/conformance --local --quick
+	@scripts/test --group counting
 
 test-cli: build ## the command line: import, export, rebuild
-	@scripts/test --gateway
-	SHARDS=1 scripts/test --group cli
+	@scripts/test --group cli
 
 test-gateway: build ## the gateway over one Redis and a cluster; the servers of tests and benchmarks
-	SHARDS=1 scripts/test --group gateway
+	@scripts/test --group gateway
 
 test-web: build test-tools ## tests in JavaScript: SDKs against the gateway, elements and pages in Chromium
-	@scripts/test --programs
-	scripts/test-node
+	@scripts/build-sync
+	@scripts/test --group web
 
 test-shards: build ## tests of boards and stores again, over 8 shards
-	@scripts/test --programs
-	STEPS=$${STEPS:-$(if $(SHORT),2500,10000)} scripts/test-shards
+	@scripts/test --group shards
 
-test-deploy: build ## a deployment to each environment without the upload, the Worker with reqwest, the size limit
-	@scripts/test --gateway
-	@# It is not deployed, so compiling it faster matters more than its size.
-	@CARGO_PROFILE_WORKER_LTO=off CARGO_PROFILE_WORKER_OPT_LEVEL=1 CARGO_PROFILE_WORKER_CODEGEN_UNITS=16 WASM_OPT=-O0 \
-		scripts/build --features reqwest
-	scripts/test --only api deploy_artifact:: reqwest_transport::
-	scripts/check-size
+test-deploy: build ## a deployment to each environment without the upload, and the size of the Worker
+	@scripts/test --group deploy
 
 # ---- More tests
 
-ecosystem: test-documents test-python test-recipes test-metrics test-debian engine ## tests of the documents, and those that need more than Rust and Node.js; not part of `make test`
+soak: export SOAK := 1
+soak: check compile reqwest ## everything in full depth, each night: all tests over shards, more random requests, kills and failures, the targets below
+	@scripts/test
+
+# The documents and recipes are tested with the packages of this checkout.
+ecosystem: build test-tools ## tests of the documents, and tests that need more than Rust and Node.js; not part of `make test`
+	@scripts/build-sync
+	@scripts/test --group documents --group python --group recipes --group metrics --group debian --group engine
 
 test-documents: build test-tools ## the commands of README and docs, as they are written
-	@scripts/test --programs
-	scripts/test-node tests/docs
+	@scripts/build-sync
+	@scripts/test --group documents
 
 test-python: build ## the Python package against the Worker: mypy and pytest
-	@scripts/test --gateway
-	scripts/test-python
+	@scripts/test --group python
 
 test-recipes: build test-tools ## recipes with PHP, WordPress, Ghost, Go, Hugo, Astro and Next.js
-	@scripts/test --programs
-	scripts/test-ecosystem
+	@scripts/build-sync
+	@scripts/test --group recipes
 
 test-metrics: build ## /metrics with a real Prometheus: format, dashboard, alerts
-	@scripts/test --gateway
-	scripts/test-metrics
+	@scripts/test --group metrics
 
 test-debian: tools ## the Debian package of the programs
 	cargo build --quiet -p redis-rest -p activity-rank-cli
 	scripts/release-deb target/debug target/debian
 
+test-transport: build reqwest ## the Worker with reqwest as its transport
+	@scripts/test --group transport
+
+# It is not deployed, so compiling it faster matters more than its size.
+reqwest: tools
+	@CARGO_PROFILE_WORKER_LTO=off CARGO_PROFILE_WORKER_OPT_LEVEL=1 CARGO_PROFILE_WORKER_CODEGEN_UNITS=16 WASM_OPT=-O0 \
+		scripts/build --features reqwest
+
 engine: build ## counting and the API with the scripts in gopher-lua, the engine that Upstash's errors point to: STEPS=10000
-	@scripts/test --programs
-	scripts/test-engine
+	@scripts/test --group engine
 
 conformance: build ## the tests of counting to rebuild against a real store: UPSTASH_REDIS_REST_URL=… UPSTASH_REDIS_REST_TOKEN=…
 	@scripts/conformance
