@@ -40,7 +40,25 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
     process.exit()
   })
 }
-console.log(`Ready on ${(await workerd.ready).origin}`)
+const { origin } = await workerd.ready
+for (const { binding, migrations_dir: migrations } of config.d1_databases ?? []) {
+  if (migrations) await migrate(await workerd.getD1Database(binding), resolve(folder, migrations))
+}
+console.log(`Ready on ${origin}`)
+
+/** Applies the files of a folder to a database, as `wrangler d1 migrations apply` does. */
+async function migrate(database, migrations) {
+  await database.exec('CREATE TABLE IF NOT EXISTS d1_migrations (name TEXT PRIMARY KEY)')
+  const { results } = await database.prepare('SELECT name FROM d1_migrations').all()
+  const applied = new Set(results.map(({ name }) => name))
+  for (const name of readdirSync(migrations).sort()) {
+    if (!name.endsWith('.sql') || applied.has(name)) continue
+    await database.batch([
+      database.prepare(readFileSync(join(migrations, name), 'utf8')),
+      database.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(name),
+    ])
+  }
+}
 
 /** Returns the configuration of a Worker of wrangler in the terms of Miniflare. */
 function worker({ name, compatibility_date, compatibility_flags = [], main, assets, ...config }) {

@@ -42,7 +42,9 @@ export function compare(name, picture) {
     writeFileSync(path, picture)
     return
   }
-  const [found, expected] = [PNG.sync.read(picture), PNG.sync.read(readFileSync(path))]
+  const stored = readFileSync(path)
+  if (picture.equals(stored)) return
+  const [found, expected] = [PNG.sync.read(picture), PNG.sync.read(stored)]
   const size = ({ width, height }) => `${width} x ${height}`
   const { width, height } = found
   const difference = new PNG({ width, height })

@@ -18,7 +18,10 @@ import {
   rowCount,
   scores,
   text,
+  useApp,
 } from './support.mjs'
+
+useApp()
 
 const ELEMENT = element()
 

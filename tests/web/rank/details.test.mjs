@@ -4,7 +4,22 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
 import { eventually, names, recordRequests } from '../support.mjs'
-import { answer, app, boardOf, box, countLikes, crowd, element, group, members, rowCount, text } from './support.mjs'
+import {
+  answer,
+  app,
+  boardOf,
+  box,
+  countLikes,
+  crowd,
+  element,
+  group,
+  members,
+  rowCount,
+  text,
+  useApp,
+} from './support.mjs'
+
+useApp()
 
 const WEEK = element('period="week"')
 

@@ -6,7 +6,9 @@ import { describe, it } from 'node:test'
 import { PNG } from 'pngjs'
 
 import { eventually, layoutShift, names, scrollWidth, violations } from '../support.mjs'
-import { answer, app, attribute, boardOf, box, element, members, rowCount, targets, text } from './support.mjs'
+import { answer, app, attribute, boardOf, box, element, members, rowCount, targets, text, useApp } from './support.mjs'
+
+useApp()
 
 /** Widths of the viewport with the layout that follows from them. */
 const LAYOUTS = /** @type {const} */ ([
