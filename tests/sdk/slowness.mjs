@@ -6,3 +6,6 @@ const SLOWNESS = Math.max(1, Number(process.env.TEST_SLOWNESS) || 1)
 
 /** Returns a deadline of this machine, in the unit of the given one. */
 export const scaled = (deadline) => deadline * SLOWNESS
+
+/** STORE_TIMEOUT_MS of a Worker that waits for its store on a busy machine. It accepts no more than 30 seconds. */
+export const STORE_TIMEOUT = Math.min(30_000, scaled(5000))

@@ -45,7 +45,11 @@ export async function startBundled(config) {
   const main = join(folder, 'worker.js')
   await build({
     ...{ entryPoints: [config.main], outfile: main, bundle: true, format: 'esm', target: 'es2022' },
-    ...{ conditions: ['workerd', 'worker', 'browser'], external: ['node:*', 'cloudflare:*'], loader: { '.wasm': 'copy' } },
+    ...{
+      conditions: ['workerd', 'worker', 'browser'],
+      external: ['node:*', 'cloudflare:*'],
+      loader: { '.wasm': 'copy' },
+    },
   })
   const worker = await serve({ ...config, main }, miniflare)
   const stop = async () => {

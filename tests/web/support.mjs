@@ -23,7 +23,7 @@ import { gzipSync } from 'node:zlib'
 import { chromium } from 'playwright-core'
 
 import { bundleElement } from '../../scripts/web.mjs'
-import { scaled } from '../sdk/slowness.mjs'
+import { STORE_TIMEOUT, scaled } from '../sdk/slowness.mjs'
 import { startGateway } from '../sdk/support.mjs'
 import { startWorker } from '../sdk/worker.mjs'
 
@@ -96,7 +96,7 @@ class TestApp {
         JWT_SECRET,
         ALLOWED_ORIGINS: this.pages,
         // The test machine may be busy.
-        STORE_TIMEOUT_MS: scaled(5000),
+        STORE_TIMEOUT_MS: STORE_TIMEOUT,
         ...vars,
       },
       options,

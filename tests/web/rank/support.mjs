@@ -55,7 +55,7 @@ export const crowd = (size) =>
   Object.fromEntries(Array.from({ length: size }, (_, index) => [`m${index + 1}`, size - index]))
 
 export const scores = (page) => page.locator('tbody [part=score]').allTextContents()
-export const text = (page, part) => page.locator(`[part~=${part}]:visible`).innerText({ timeout: 10_000 })
+export const text = (page, part) => page.locator(`[part~=${part}]:visible`).innerText()
 export const loaded = (page) => page.locator('section:not(.loading)').waitFor()
 export const box = (page, selector) => page.locator(selector).boundingBox()
 export const rowCount = (page) => page.locator('tbody tr').count()
