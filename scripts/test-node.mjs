@@ -53,7 +53,7 @@ function programsOf(files) {
 
 const paths = process.argv.slice(2)
 const found = paths.length ? paths.flatMap(filesOf) : filesOf('tests').filter((file) => !isIn(file, ELSEWHERE))
-const files = [...new Set(found)].sort()
+const files = [...new Set(found.map((file) => relative('', file)))].sort()
 if (!files.length) {
   console.error('test-node: no tests/**/*.test.mjs')
   process.exit(1)
