@@ -15,19 +15,27 @@ const FILES = 14
 /** What only other targets of the Makefile run. */
 const ELSEWHERE = ['tests/ecosystem', 'tests/docs']
 
-const isIn = (file, folders) => folders.some((folder) => file.startsWith(`${folder}/`))
-const sizeOf = (file) => statSync(file).size
+const isIn = (/** @type {string} */ file, /** @type {string[]} */ folders) =>
+  folders.some((folder) => file.startsWith(`${folder}/`))
+const sizeOf = (/** @type {string} */ file) => statSync(file).size
 
-/** Returns the test files of a folder or a file, without those that only `make soak` runs. */
+/**
+ * Returns the test files of a folder or a file, without those that only `make soak` runs.
+ * @param {string} path
+ */
 function filesOf(path) {
   if (!statSync(path).isDirectory()) return [path]
   const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.mjs'))
   return names.filter((name) => process.env.SOAK || !name.endsWith('.soak.test.mjs')).map((name) => join(path, name))
 }
 
-/** Returns files in this many lists of about the same size. */
+/**
+ * Returns files in this many lists of about the same size.
+ * @param {string[]} files
+ * @param {number} count
+ */
 function divide(files, count) {
-  const lists = Array.from({ length: count }, () => ({ size: 0, files: [] }))
+  const lists = Array.from({ length: count }, () => ({ size: 0, files: /** @type {string[]} */ ([]) }))
   for (const file of files.toSorted((a, b) => sizeOf(b) - sizeOf(a))) {
     const smallest = lists.reduce((least, list) => (list.size < least.size ? list : least))
     smallest.files.push(file)
@@ -36,7 +44,10 @@ function divide(files, count) {
   return lists.map(({ files }) => files)
 }
 
-/** Returns the files to run: those of TOGETHER in files that import several of them. */
+/**
+ * Returns the files to run: those of TOGETHER in files that import several of them.
+ * @param {string[]} files
+ */
 function programsOf(files) {
   const programs = []
   for (const folder of TOGETHER) {
@@ -61,11 +72,11 @@ if (!files.length) {
 mkdirSync(REPORTS, { recursive: true })
 const programs = programsOf(files).map((file) => resolve(file))
 
-/** Seconds by file. */
+/** @type {Record<string, number>} by file */
 const seconds = {}
 /** @type {{ name: string, reason: string }[]} */
 const skipped = []
-/** Files that ran a test. */
+/** @type {Set<string>} files that ran a test */
 const tested = new Set()
 let counts = { tests: 0, failed: 0, cancelled: 0 }
 let success = false
@@ -79,7 +90,10 @@ events.on('test:summary', (summary) => {
   else if (files.includes(relative('', summary.file))) seconds[relative('', summary.file)] = summary.duration_ms / 1000
 })
 
-/** Records the time of a file, or that a test was skipped. */
+/**
+ * Records the time of a file, or that a test was skipped.
+ * @param {any} event
+ */
 function note({ name, nesting, skip, todo, details, file }) {
   const reason = skip ?? todo
   if (details.type !== 'suite') tested.add(relative('', file))

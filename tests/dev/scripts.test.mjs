@@ -64,9 +64,3 @@ it('run of tests lists the skipped ones', (t) => {
   assert.deepEqual(report, { group: 'some', tests: 3, failed: 0, skipped })
   assert.deepEqual([slowest.length, slowest[0].seconds <= seconds], [1, true])
 })
-
-it('make help lists the targets in groups', () => {
-  const { stdout } = spawnSync('make', ['--no-print-directory', 'help'], { cwd: ROOT, encoding: 'utf8' })
-  const groups = stdout.split('\n\n').map((group) => group.split('\n')[0])
-  assert.deepEqual(groups, ['Set up', 'Run and deploy', 'Checks', 'Tests', 'More tests', 'Measurements'])
-})

@@ -52,19 +52,10 @@ describe('letters', () => {
     assert.deepEqual(names, ['DejaVuSans', 'DejaVuSansMono', 'NotoSansSC-Regular'])
   })
 
-  it('each script is compared by itself', async (t) => {
-    if (isTaken) {
-      await compareLetters(t, app)
-      return
-    }
+  it('letters look like their pictures', async (t) => {
     const reason = await otherLetters(t, app)
     if (reason) return t.skip(reason)
-    const changed = async (css) =>
-      (await compareLetters(t, app, css)).map((text) => text.match(/^letters\/([\w-]+)/)[1])
-    assert.deepEqual(await changed(''), [])
-    assert.deepEqual(await changed('#chinese { font-weight: bold }'), ['chinese'])
-    assert.deepEqual(await changed('#arabic { font-family: DejaVu Sans Mono }'), ['arabic'])
-    assert.deepEqual(await changed('code { font-family: DejaVu Sans }'), ['mono'])
+    assert.deepEqual(await compareLetters(t, app), [])
   })
 })
 
