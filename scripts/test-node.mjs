@@ -78,7 +78,7 @@ const seconds = {}
 const skipped = []
 /** @type {Set<string>} files that ran a test */
 const tested = new Set()
-let counts = { tests: 0, failed: 0, cancelled: 0 }
+let counts = { tests: 0, passed: 0, skipped: 0, todo: 0 }
 let success = false
 
 // By default Node.js runs as many files as the machine has processors, less one. Tests of pages mostly wait.
@@ -110,7 +110,7 @@ const slowest = Object.entries(seconds)
   .sort((first, second) => second.seconds - first.seconds)
 // A file that registers no test passes, too.
 const untested = files.filter((file) => !tested.has(file))
-const failed = counts.failed + counts.cancelled + untested.length
+const failed = counts.tests - counts.passed - counts.skipped - counts.todo + untested.length
 const report = {
   ...{
     group: paths.length ? basename(paths[0]).replace(/\..*/, '') : 'web',

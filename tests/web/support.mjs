@@ -52,8 +52,9 @@ const shared = new Map()
 let browser
 
 after(async () => {
-  for (const app of shared.values()) await app.then((app) => app.stop())
-  await browser?.then((browser) => browser.close())
+  // One that has failed to start must not keep the browser open.
+  await Promise.allSettled([...shared.values()].map(async (app) => (await app).stop()))
+  await (await browser)?.close()
 })
 
 /** Returns the app with these options, which all files of the process share. It ends with the process. */
