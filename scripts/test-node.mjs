@@ -9,7 +9,7 @@ import { spec } from 'node:test/reporters'
 
 const REPORTS = process.env.TEST_REPORTS ?? 'target/test-report'
 /** The tests of these folders run several files in a process, which share their servers. */
-const TOGETHER = ['tests/web', 'tests/recipes']
+const TOGETHER = ['tests/web', 'tests/recipes', 'tests/server-sdk']
 /** Files that run in one process, at most. */
 const FILES = 14
 /** What only other targets of the Makefile run. */
