@@ -184,4 +184,4 @@ function writeIfChanged(path, content) {
   writeFileSync(path, content)
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await assemble(join(ROOT, process.argv[2] ?? 'build/web'))
+if (process.argv[1] === fileURLToPath(import.meta.url)) void assemble(join(ROOT, process.argv[2] ?? 'build/web'))

@@ -3,8 +3,8 @@
 //
 //   node tests/miniflare.mjs CONFIG STATE
 //
-// CONFIG is a configuration of wrangler as JSON, with variables, files, services, D1 with its migrations, KV, queues, rate
-// limits, datasets and the Worker's own Durable Objects. STATE is the folder of persisted state.
+// CONFIG is a configuration of wrangler as JSON, with variables, files, services, D1, KV, queues, rate limits, datasets and
+// the Worker's own Durable Objects. STATE is the folder of persisted state.
 // Prints "Ready on URL", then what the Worker logs and each batch of a queue.
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -41,16 +41,22 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
   })
 }
 const { origin } = await workerd.ready
-for (const database of config.d1_databases ?? []) await migrate(database)
+for (const { binding, migrations_dir: migrations } of config.d1_databases ?? []) {
+  if (migrations) await migrate(await workerd.getD1Database(binding), resolve(folder, migrations))
+}
 console.log(`Ready on ${origin}`)
 
-/** Applies the migrations of a database, unless a Worker before on the same state has. */
-async function migrate({ binding, migrations_dir: migrations }) {
-  const database = await workerd.getD1Database(binding, config.name)
-  const tables = await database.prepare("SELECT 1 FROM sqlite_schema WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").all()
-  if (tables.results.length) return
+/** Applies the files of a folder to a database, as `wrangler d1 migrations apply` does. */
+async function migrate(database, migrations) {
+  await database.exec('CREATE TABLE IF NOT EXISTS d1_migrations (name TEXT PRIMARY KEY)')
+  const { results } = await database.prepare('SELECT name FROM d1_migrations').all()
+  const applied = new Set(results.map(({ name }) => name))
   for (const name of readdirSync(migrations).sort()) {
-    await database.prepare(readFileSync(join(migrations, name), 'utf8')).run()
+    if (!name.endsWith('.sql') || applied.has(name)) continue
+    await database.batch([
+      database.prepare(readFileSync(join(migrations, name), 'utf8')),
+      database.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(name),
+    ])
   }
 }
 

@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
+import { sharedResources } from '../../scripts/environments.mjs'
+
 const SCRIPT = fileURLToPath(new URL('../../scripts/deploy.mjs', import.meta.url))
 
 const database = (env, binding, id) => `[[env.${env}.d1_databases]]
@@ -94,46 +96,51 @@ it('failed migration stops the deployment', (t) => {
   assert.deepEqual([status, calls.at(-1)], [3, 'd1 migrations apply ARCHIVE --remote --env production'])
 })
 
-for (const environment of ['', 'staging']) {
-  it(`environment "${environment}" is refused`, (t) => {
-    const { status, stderr, calls } = deploy(t, environment, CONFIG)
-    assert.deepEqual([status, calls], [1, []])
-    assert.equal(stderr, `deploy: ENVIRONMENT must be preview or production, not "${environment}".\n`)
-  })
-}
+it('unknown environment is refused', (t) => {
+  const { status, stderr, calls } = deploy(t, 'staging', CONFIG)
+  assert.deepEqual([status, calls], [1, []])
+  assert.equal(stderr, 'deploy: ENVIRONMENT must be preview or production, not "staging".\n')
+})
 
-for (const [name, config, shared] of [
-  ['name', CONFIG.replace('"rank-preview"', '"rank"'), 'Worker rank'],
-  ['name of make dev', CONFIG.replace('"rank-preview"', '"rank-dev"'), 'Worker rank-dev'],
-  ['database', CONFIG + database('preview', 'ARCHIVE', 'archive'), 'D1 database archive'],
-  ['database of make dev', CONFIG + database('preview', 'ARCHIVE', 'local'), 'D1 database local'],
-]) {
-  it(`preview with another ${name} is refused`, (t) => {
-    const { status, stderr, calls } = deploy(t, 'preview', config)
-    assert.deepEqual([status, calls], [1, []])
-    assert.equal(stderr, `deploy: [env.preview] needs its own in wrangler.toml: ${shared}.\n`)
-  })
-}
+const SHARING = [
+  [CONFIG.replace('"rank-preview"', '"rank"'), 'Worker rank'],
+  [CONFIG.replace('"rank-preview"', '"rank-dev"'), 'Worker rank-dev'],
+  [CONFIG + database('preview', 'ARCHIVE', 'archive'), 'D1 database archive'],
+  [CONFIG + database('preview', 'ARCHIVE', 'local'), 'D1 database local'],
+]
 
-for (const [name, value] of [
-  ['UPSTASH_REDIS_REST_URL', 'the https:// address of your store'],
-  ['ALLOWED_ORIGINS', 'your site, such as "https://www.example.com"'],
-]) {
-  it(`empty ${name} is refused`, (t) => {
-    const { status, stderr, calls } = deploy(
-      t,
-      'production',
-      CONFIG.replaceAll(new RegExp(`${name} = .*`, 'g'), `${name} = " "`),
-    )
-    assert.deepEqual([status, calls], [1, []])
-    assert.equal(stderr, `deploy: Set ${name} under [env.production.vars] in wrangler.toml to ${value}.\n`)
-  })
-}
+it('resources of other environments are found', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  for (const [config, shared] of SHARING) {
+    writeFileSync(join(folder, 'wrangler.toml'), config)
+    assert.deepEqual(sharedResources(join(folder, 'wrangler.toml'), 'preview'), [shared])
+  }
+})
+
+it('preview with a resource of production is refused', (t) => {
+  const [[config, shared]] = SHARING
+  const { status, stderr, calls } = deploy(t, 'preview', config)
+  assert.deepEqual([status, calls], [1, []])
+  assert.equal(stderr, `deploy: [env.preview] needs its own in wrangler.toml: ${shared}.\n`)
+})
+
+it('empty settings are refused', (t) => {
+  const config = CONFIG.replaceAll(/(UPSTASH_REDIS_REST_URL|ALLOWED_ORIGINS) = .*/g, '$1 = " "')
+  const { status, stderr, calls } = deploy(t, 'production', config)
+  assert.deepEqual([status, calls], [1, []])
+  const set = (name) => `Set ${name} under [env.production.vars] in wrangler.toml to`
+  const [store, site] = [set('UPSTASH_REDIS_REST_URL'), set('ALLOWED_ORIGINS')]
+  const lines = [
+    `${store} the https:// address of your store.`,
+    `${site} your site, such as "https://www.example.com".`,
+  ]
+  assert.equal(stderr, `deploy: ${lines.join('\n')}\n`)
+})
 
 const REMEDY =
   'deploy: Store the token of your store first: npx wrangler secret put UPSTASH_REDIS_REST_TOKEN --env production\n'
 for (const [name, secrets] of [
-  ['no secrets', "echo '[]'"],
   ['other secrets', `echo '[{"name":"JWT_SECRET","type":"secret_text"}]'`],
   ['no Worker', `echo 'X [ERROR] Worker "rank" (env: production) not found.' >&2; exit 1`],
 ]) {

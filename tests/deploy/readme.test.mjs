@@ -59,12 +59,6 @@ it('README deploys from a clone', async (t) => {
   writeFileSync(join(folder, '.dev.vars.production'), lines.join('\n'))
   // The secrets of another environment stay out of this one.
   cpSync(join(ROOT, 'dev.vars'), join(folder, '.dev.vars'))
-  const upload = await run('wrangler', ['deploy', '--dry-run', '--env', 'production', '--outdir', 'out'], {
-    cwd: folder,
-    env,
-  })
-  assert.equal(/warning/i.test(upload.stdout + upload.stderr), false, upload.stdout + upload.stderr)
-
   const worker = spawnTied(
     'wrangler',
     ['dev', '--cwd', folder, '--env', 'production', '--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0'],
@@ -108,7 +102,7 @@ it('deploy button opens the template with everything that it asks for', () => {
 })
 
 /** The page of the button reads names and ids from the configuration, and puts those of new resources in their place. */
-it('template of the deploy button has a name or id for every binding', async (t) => {
+it('template of the deploy button has a name or id for every binding', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))
   t.after(() => rmSync(folder, { recursive: true }))
   cpSync(join(ROOT, 'create/template'), folder, { recursive: true })
@@ -135,10 +129,4 @@ it('template of the deploy button has a name or id for every binding', async (t)
   )
   // An account has it only after somebody has enabled it.
   assert.deepEqual(analytics_engine_datasets, [])
-
-  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
-  const { stdout, stderr } = await run('wrangler', ['deploy', '--dry-run', '--outdir', 'out'], { cwd: folder, env })
-  assert.equal(/warning/i.test(stdout + stderr), false, stdout + stderr)
-  const names = [...stdout.matchAll(/env\.(\w+)/g)].map(([, name]) => name)
-  assert.deepEqual(names.slice(0, 6), ['LIVE', 'SNAPSHOTS', 'HELD', 'DEAD', 'ARCHIVE', 'JOURNAL'], stdout)
 })

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it } from 'node:test'
@@ -39,7 +39,8 @@ for (const script of ['tools', 'dev']) {
 }
 
 it('run of tests lists the skipped ones', (t) => {
-  const file = join(newFolder(t), 'some.test.mjs')
+  const folder = newFolder(t)
+  const file = join(folder, 'some.test.mjs')
   writeFileSync(
     file,
     `import { describe, it } from 'node:test'
@@ -47,15 +48,19 @@ it('run of tests lists the skipped ones', (t) => {
     describe('b', () => it('c', { skip: true }, () => {}))
     it('d', () => {})`,
   )
-  const reporter = [`--test-reporter=${join(ROOT, 'scripts/skipped.mjs')}`, '--test-reporter-destination=stdout']
   // A test that runs tests must not look like a file of the outer run.
   const { NODE_TEST_CONTEXT, ...env } = process.env
-  const { stdout } = spawnSync(process.execPath, ['--test', ...reporter, file], { encoding: 'utf8', env })
-  assert.equal(stdout, 'Skipped tests: 2\n  a: no printer\n  c: no reason\n')
-})
-
-it('make help lists the targets in groups', () => {
-  const { stdout } = spawnSync('make', ['--no-print-directory', 'help'], { cwd: ROOT, encoding: 'utf8' })
-  const groups = stdout.split('\n\n').map((group) => group.split('\n')[0])
-  assert.deepEqual(groups, ['Set up', 'Run and deploy', 'Checks', 'Tests', 'More tests', 'Measurements'])
+  const { status, stdout } = spawnSync(join(ROOT, 'scripts/test-node'), [file], {
+    encoding: 'utf8',
+    env: { ...env, TEST_REPORTS: folder },
+  })
+  assert.equal(status, 0, stdout)
+  assert.ok(stdout.endsWith('Skipped tests: 2\n  a: no printer\n  c: no reason\n'), stdout)
+  const { seconds, slowest, ...report } = JSON.parse(readFileSync(join(folder, 'some.json'), 'utf8'))
+  const skipped = [
+    { name: 'a', reason: 'no printer' },
+    { name: 'c', reason: 'no reason' },
+  ]
+  assert.deepEqual(report, { group: 'some', tests: 3, failed: 0, skipped })
+  assert.deepEqual([slowest.length, slowest[0].seconds <= seconds], [1, true])
 })

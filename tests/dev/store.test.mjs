@@ -10,6 +10,7 @@ import { it } from 'node:test'
 
 import { cluster, single } from '../../npm/dev/store.mjs'
 import { TARGETS } from '../../scripts/targets.mjs'
+import { scaled } from '../sdk/slowness.mjs'
 
 /** With one journal for both, a rebuild of one Redis would replay the changes of the other. */
 it('stores of one checkout share no state', () => {
@@ -45,7 +46,7 @@ async function freeClusterPort() {
 }
 
 /** Otherwise a primary that fails soon after the start loses what it has acknowledged. */
-it('cluster is ready once its replicas are in sync', { timeout: 120_000 }, async () => {
+it('cluster is ready once its replicas are in sync', { timeout: scaled(120_000) }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'cluster-'))
   /** @type {import('node:child_process').ChildProcess[]} */
   const servers = []

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 
 import { eventually } from '../sdk/eventually.mjs'
+import { scaled } from '../sdk/slowness.mjs'
 import { blocksOf, patternOf, ROOT } from './blocks.mjs'
 import { isRunElsewhere } from './elsewhere.mjs'
 
@@ -22,7 +23,7 @@ if [ -e "$STATE" ]; then . "$STATE"; fi
 const SERVER = '(eval "$0"; kill 0) & cat >/dev/null; kill 0'
 /** The standard input of commands: a secret in each line. */
 const INPUT = 'a-secret-of-this-test\n'
-const TIMEOUT = 60_000 // ms
+const TIMEOUT = scaled(60_000) // ms
 
 export class Runner {
   #document

@@ -10,7 +10,7 @@ import { discord } from '../../recipes/receiver/discord.js'
 import { slack } from '../../recipes/receiver/slack.js'
 import { Client, userToken } from '../../sdk/js/src/index.js'
 import { eventually } from '../sdk/eventually.mjs'
-import { startWrangler } from '../sdk/worker.mjs'
+import { startBundled } from '../sdk/worker.mjs'
 import { JWT_SECRET, startApp, startProxy } from '../server-sdk/support.mjs'
 import { CHATS } from './chats.mjs'
 import { KEY, ROOT, receiverConfig, SECRET, SIGN } from './support.mjs'
@@ -45,8 +45,7 @@ for (const [name, chat] of Object.entries(CHATS)) {
         WEBHOOK_SECRET: SECRET,
         JWT_SECRET,
       }
-      const { triggers, ...config } = receiverConfig(name, vars)
-      worker = await startWrangler(config)
+      worker = await startBundled(receiverConfig(name, vars))
       const at = new Date(Date.now() - WEEK).toISOString()
       const publish = (user, target) => ({ user, action: 'publish', target, at })
       await client.countActivity({ body: ['p1', 'p2', 'p3'].map((target) => publish('9', target)) })

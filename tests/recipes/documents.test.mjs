@@ -1,4 +1,4 @@
-// Every command in the documents of recipes runs in an empty folder: npm installs the packed packages from a registry on this
+// Every command in the documents of a recipe, in `make soak` of all, runs in an empty folder: npm installs the packed packages from a registry on this
 // machine, and wrangler deploys to a stand-in for Cloudflare's API. Commands that need other software run in tests/ecosystem.
 
 import assert from 'node:assert/strict'
@@ -11,8 +11,8 @@ import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 
 import { startRegistry } from '../npm/registry.mjs'
+import { depth, isSoak } from '../sdk/depth.mjs'
 import { startWrangler } from '../sdk/worker.mjs'
-import { eventually, names, startApp } from '../web/support.mjs'
 import { startCloudflare } from './cloudflare.mjs'
 import { blocksOf, replace, run } from './commands.mjs'
 import { deliver, KEY, payload, ROOT, receiverConfig, SECRET, startReceiver } from './support.mjs'
@@ -122,7 +122,7 @@ it('every recipe is tested', () => {
   assert.deepEqual(recipes.toSorted(), [...ECOSYSTEM, ...Object.keys(SECRETS)].toSorted())
 })
 
-for (const [recipe, secrets] of Object.entries(SECRETS)) {
+for (const [recipe, secrets] of depth(Object.entries(SECRETS))) {
   it(`commands of ${recipe} deploy from an empty folder`, async (t) => {
     const folder = emptyFolder(t)
     const blocks = blocksOf(`recipes/${recipe}/README.md`, 'sh').filter((block) => !block.includes('curl'))
@@ -170,24 +170,26 @@ async function startStandIn(t) {
   return { url: `http://127.0.0.1:${port}`, bodies }
 }
 
-it('commands of the package copy a recipe', async (t) => {
-  const folder = emptyFolder(t)
-  await runCommands(blocksOf('recipes/receiver/README.md', 'sh').join(''), folder)
-  await runCommands(blocksOf('recipes/README.md', 'sh')[0], folder)
-  const files = readdirSync(join(folder, 'my-receiver'))
-  assert.deepEqual(files, ['README.md', 'mapping.json', 'package.json', 'worker.js', 'wrangler.toml'])
-  assert.ok(readdirSync(join(folder, 'node_modules/@activity-rank')).includes('receiver'))
-})
+if (isSoak) {
+  it('commands of the package copy a recipe', async (t) => {
+    const folder = emptyFolder(t)
+    await runCommands(blocksOf('recipes/receiver/README.md', 'sh').join(''), folder)
+    await runCommands(blocksOf('recipes/README.md', 'sh')[0], folder)
+    const files = readdirSync(join(folder, 'my-receiver'))
+    assert.deepEqual(files, ['README.md', 'mapping.json', 'package.json', 'worker.js', 'wrangler.toml'])
+    assert.ok(readdirSync(join(folder, 'node_modules/@activity-rank')).includes('receiver'))
+  })
 
-/** The folders of a clone, without a registry. */
-it('commands of a clone install offline', async (t) => {
-  const folder = emptyFolder(t)
-  const [, block] = blocksOf('recipes/README.md', 'sh')
-  const commands = replace(block, { '~/activity-rank/': ROOT })
-  const { status, output } = await run(commands, { ...NPM, npm_config_offline: 'true' }, folder)
-  assert.equal(status, 0, output)
-  await runCommands('npx wrangler deploy --dry-run --outdir built', folder)
-})
+  /** The folders of a clone, without a registry. */
+  it('commands of a clone install offline', async (t) => {
+    const folder = emptyFolder(t)
+    const [, block] = blocksOf('recipes/README.md', 'sh')
+    const commands = replace(block, { '~/activity-rank/': ROOT })
+    const { status, output } = await run(commands, { ...NPM, npm_config_offline: 'true' }, folder)
+    assert.equal(status, 0, output)
+    await runCommands('npx wrangler deploy --dry-run --outdir built', folder)
+  })
+}
 
 it('copy over files is refused', async (t) => {
   const folder = emptyFolder(t)
@@ -229,65 +231,3 @@ it('generic event of the document counts', async (t) => {
   const [expected] = blocksOf('recipes/generic/README.md', 'text')
   assert.deepEqual(JSON.parse(stdout), JSON.parse(expected))
 })
-
-const DEPLOYMENT = 'https://activity-rank.example.com'
-const NONCE = 'Q29udGVudA'
-
-for (const recipe of ['giscus', 'discourse', 'ghost', 'github', 'generic']) {
-  it(`page of ${recipe} shows the board`, async (t) => {
-    const app = await startApp()
-    t.after(() => app.stop())
-    await app.count([{ user: 'ada', action: 'comment', target: 'comment-1' }])
-    const html = replace(blocksOf(`recipes/${recipe}/README.md`, 'html').join(''), { [DEPLOYMENT]: app.url })
-    const url = app.serveHtml('/posts/1', html)
-    const page = await app.visit(t, url, {
-      before: (page) => page.route('https://giscus.app/**', (route) => route.abort()),
-    })
-    await eventually(() => names(page), ['ada'])
-    assert.deepEqual(page.errors, [])
-  })
-}
-
-/** Discourse 3.3 gives scripts of themes a nonce; before, it allowed addresses. */
-for (const { version, policy } of [
-  { version: '3.3', policy: () => `script-src 'nonce-${NONCE}' 'strict-dynamic'` },
-  { version: '3.2', policy: (deployment) => `script-src 'self' ${deployment}` },
-]) {
-  it(`policy of Discourse ${version} allows the board`, async (t) => {
-    const app = await startApp()
-    t.after(() => app.stop())
-    await app.count([{ user: 'ada', action: 'comment', target: 'comment-1' }])
-    const html = replace(blocksOf('recipes/discourse/README.md', 'html').join(''), { [DEPLOYMENT]: app.url })
-    const themed = version === '3.3' ? html.replace('<script ', `<script nonce="${NONCE}" `) : html
-    const [, setting] = blocksOf('recipes/discourse/README.md', 'yaml')[0].match(/default: "script-src: (.*)"/)
-    assert.equal(setting, DEPLOYMENT)
-    const url = app.serve('/', (_, response) => {
-      const csp = `${policy(app.url)}; base-uri 'self'; object-src 'none'; worker-src 'self'`
-      response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': csp })
-      response.end(`<!doctype html><html lang="en"><link rel="icon" href="data:,">${themed}`)
-    })
-    const page = await app.visit(t, url)
-    await eventually(() => names(page), ['ada'])
-    assert.deepEqual(page.errors, [])
-  })
-}
-
-for (const recipe of ['discord', 'slack']) {
-  it(`page of ${recipe} links an account`, async (t) => {
-    const app = await startApp({ vars: { MEMBER_ACCOUNTS: 'true', ALLOWED_ORIGINS: 'http://127.0.0.1:*' } })
-    t.after(() => app.stop())
-    const [html] = blocksOf(`recipes/${recipe}/README.md`, 'html')
-    const url = app.serveHtml('/link', replace(html, { 'https://activity-rank.example.com': app.url }))
-    const account = `${recipe}:U7`
-    const token = app.token(account)
-    const page = await app.visit(t, `${url}#${new URLSearchParams({ account, token })}`, {
-      before: (page) =>
-        page.route('**/my-account', (route) => route.fulfill({ json: { user: '9', token: app.token('9') } })),
-    })
-    await page.click('#join')
-    await eventually(() => page.textContent('#join'), 'Linked')
-    assert.equal(page.url().includes(token), false)
-    const { accounts } = await app.request('GET', '/v1/users/9/account')
-    assert.deepEqual([accounts, page.errors], [[account], []])
-  })
-}

@@ -6,6 +6,7 @@ import { after, before, it } from 'node:test'
 
 import { generateSignedCookie } from 'hono/cookie'
 
+import { STORE_TIMEOUT } from '../sdk/slowness.mjs'
 import { startWrangler, workerConfig } from '../sdk/worker.mjs'
 import { eventually, names, startApp } from '../web/support.mjs'
 import { receiverConfig } from './support.mjs'
@@ -20,7 +21,7 @@ before(async () => {
   app = await startApp()
   const vars = { RANK_HOST: HOST, JWT_SECRET, SESSION_SECRET }
   const { url, token } = app.store
-  const store = { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, STORE_TIMEOUT_MS: 5000 }
+  const store = { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, STORE_TIMEOUT_MS: STORE_TIMEOUT }
   const rank = { ...workerConfig({ ...store, JWT_SECRET, SERVICE_KEYS: app.serviceKey }), name: 'activity-rank' }
   const { routes, ...config } = receiverConfig('hono', vars)
   site = await startWrangler({ ...config, services: [{ binding: 'RANK', service: 'activity-rank' }] }, [rank])

@@ -1,4 +1,4 @@
-// The receivers of recipes/ in `wrangler dev`, with a deployment and its store, and deliveries signed as their sources do.
+// The receivers of recipes/ in Miniflare, with a deployment and its store, and deliveries signed as their sources do.
 
 import { createHmac, randomUUID } from 'node:crypto'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 import { experimental_readRawConfig } from 'wrangler'
 import { eventually } from '../sdk/eventually.mjs'
-import { startWrangler } from '../sdk/worker.mjs'
+import { startBundled } from '../sdk/worker.mjs'
 import { KEY, startProxy, startApp as startRank } from '../server-sdk/support.mjs'
 
 export { KEY } from '../server-sdk/support.mjs'
@@ -79,7 +79,7 @@ export async function startReceiver(source, { vars = {}, mapping, ...options } =
     const app = { rank, source, stop, fault: (..._) => undefined }
     app.proxy = await startProxy(rank, (...request) => app.fault(...request))
     cleanups.push(() => app.proxy.stop())
-    const receiver = await startWrangler(
+    const receiver = await startBundled(
       receiverConfig(
         source,
         { ACTIVITY_RANK_URL: app.proxy.url, ACTIVITY_RANK_KEY: KEY, [SECRETS[source]]: SECRET },

@@ -1,4 +1,4 @@
-// The scheduled Worker of recipes/sync in `wrangler dev`, with a deployment and its journal, and a stand-in for the REST API
+// The scheduled Worker of recipes/sync, with a deployment and its journal, and a stand-in for the REST API
 // of WordPress.
 
 import assert from 'node:assert/strict'
@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { it } from 'node:test'
 
-import { startWrangler } from '../sdk/worker.mjs'
+import { startBundled } from '../sdk/worker.mjs'
 import { KEY, startProxy, startApp as startRank } from '../server-sdk/support.mjs'
 import { receiverConfig } from './support.mjs'
 
@@ -48,7 +48,7 @@ async function start(t, vars = {}) {
   t.after(() => rank.stop())
   const proxy = await startProxy(rank)
   t.after(() => proxy.stop())
-  const { kv_namespaces, triggers, ...config } = receiverConfig('sync', {
+  const config = receiverConfig('sync', {
     SOURCE: 'wordpress',
     SOURCE_URL: site.url,
     WORDPRESS_USER: 'admin',
@@ -57,12 +57,12 @@ async function start(t, vars = {}) {
     ACTIVITY_RANK_KEY: KEY,
     ...vars,
   })
-  const worker = await startWrangler({ ...config, kv_namespaces, triggers })
+  const worker = await startBundled(config)
   t.after(() => worker.stop())
   /** Runs the schedule at an instant. Returns the report of the run; nothing if it had nothing to do. */
   const run = async (time) => {
     const before = proxy.requests.length
-    const response = await fetch(`${worker.url}/cdn-cgi/handler/scheduled?time=${time}`)
+    const response = await fetch(`${worker.url}/cdn-cgi/local/scheduled?time=${time}`)
     assert.equal(`${response.status} ${await response.text()}`, '200 ok')
     const isReported = proxy.requests.slice(before).some(({ url }) => url === '/v1/syncs/wordpress')
     return isReported ? stored() : undefined

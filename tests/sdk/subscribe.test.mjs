@@ -6,6 +6,7 @@ import { after, before, it } from 'node:test'
 
 import { Redis } from '@upstash/redis'
 
+import { scaled } from './slowness.mjs'
 import { startGateway } from './support.mjs'
 
 let gateway
@@ -25,7 +26,7 @@ function eventsOf(subscriber, ...names) {
   return (name) => once(events, name).then(([event]) => event)
 }
 
-it('channel message arrives with its object', { timeout: 10_000 }, async () => {
+it('channel message arrives with its object', { timeout: scaled(60_000) }, async () => {
   const subscriber = redis.subscribe(['news', 'weather'])
   const next = eventsOf(subscriber, 'subscribe', 'message')
   await next('subscribe')
@@ -36,7 +37,7 @@ it('channel message arrives with its object', { timeout: 10_000 }, async () => {
   await subscriber.unsubscribe()
 })
 
-it('pattern message arrives with its channel', { timeout: 10_000 }, async () => {
+it('pattern message arrives with its channel', { timeout: scaled(60_000) }, async () => {
   const subscriber = redis.psubscribe('room:*')
   const next = eventsOf(subscriber, 'psubscribe', 'pmessage')
   await next('psubscribe')

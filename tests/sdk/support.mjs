@@ -6,6 +6,8 @@ import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
+import { scaled } from './slowness.mjs'
+
 const BINARY = process.env.REDIS_REST_BIN ?? fileURLToPath(new URL('../../target/debug/redis-rest', import.meta.url))
 
 const TOKEN = 'gateway-test-token'
@@ -40,7 +42,7 @@ export function stopTied(child) {
  * Returns the match of the first line of output that matches. Throws with the errors of the program if it ends without one,
  * or prints none in time: after an error of its bundle, `wrangler dev` waits for a change of the files.
  */
-export async function waitForLine(child, pattern, seconds = 120) {
+export async function waitForLine(child, pattern, seconds = scaled(120)) {
   const lines = createInterface({ input: child.stdout })
   let isLate = false
   const timer = setTimeout(() => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 
+import { scaled } from './slowness.mjs'
 import { spawnTied, stopTied, waitForLine } from './support.mjs'
 
 // What wrangler does after an error of its bundle: it waits for a change of the files.
@@ -14,7 +15,7 @@ for (const [name, script, expected] of /** @type {[string, string, RegExp][]} */
   ],
   ['ends', 'echo "no module" >&2', /ended without printing \/ready\/:\nno module\n$/],
 ])) {
-  it(`program that ${name} fails with its errors`, { timeout: 60_000 }, async (t) => {
+  it(`program that ${name} fails with its errors`, { timeout: scaled(60_000) }, async (t) => {
     const child = spawnTied('sh', ['-c', script])
     t.after(() => stopTied(child))
     await assert.rejects(waitForLine(child, /ready/, 1), { message: expected })

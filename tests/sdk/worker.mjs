@@ -1,11 +1,11 @@
-// Starts the built Worker in Miniflare, and others in `wrangler dev`, which bundles them.
+// Starts the built Worker and others in Miniflare, or in `wrangler dev`.
 
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { build } from 'esbuild'
 import { experimental_readRawConfig } from 'wrangler'
 
 import { spawnTied, stopTied, waitForLine } from './support.mjs'
@@ -39,9 +39,29 @@ export function workerConfig(vars, { live = false, databases = false, snapshots 
   return config
 }
 
+/** Bundles another Worker as wrangler does, and starts it. Returns its URL and a function that stops it. */
+export async function startBundled(config) {
+  const folder = mkdtempSync(join(tmpdir(), 'bundled-'))
+  const main = join(folder, 'worker.js')
+  await build({
+    ...{ entryPoints: [config.main], outfile: main, bundle: true, format: 'esm', target: 'es2022' },
+    ...{
+      conditions: ['workerd', 'worker', 'browser'],
+      external: ['node:*', 'cloudflare:*'],
+      loader: { '.wasm': 'copy' },
+    },
+  })
+  const worker = await serve({ ...config, main }, miniflare)
+  const stop = async () => {
+    await worker.stop()
+    rmSync(folder, { recursive: true })
+  }
+  return { url: worker.url, stop }
+}
+
 /**
- * Starts `wrangler dev` with a configuration, after its migrations, and with those of Workers to which it has service
- * bindings. Returns the URL and a function that stops it.
+ * Starts `wrangler dev` with a configuration, and with those of Workers to which it has service bindings. Returns the URL and
+ * a function that stops it.
  */
 export function startWrangler(config, bound = []) {
   return serve(config, (folder, file, state) => {
@@ -69,10 +89,6 @@ async function serve(config, commandLine, more = {}) {
     WRANGLER_LOG_PATH: join(folder, 'logs'),
     X_LOCAL_EXPLORER: 'false',
     X_LOCAL_OBSERVABILITY: 'false',
-  }
-  for (const { binding } of config.d1_databases ?? []) {
-    const args = ['d1', 'migrations', 'apply', binding, '--local', '--config', file, '--persist-to', state]
-    execFileSync('wrangler', args, { env: { ...process.env, ...env, CI: '1' }, stdio: 'pipe' })
   }
   const [command, ...args] = commandLine(folder, file, state)
   const server = spawnTied(command, args, env)

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 
 import { build } from 'esbuild'
 
-import { startWrangler } from '../sdk/worker.mjs'
+import { startBundled } from '../sdk/worker.mjs'
 import { KEY, startApp, visits } from './support.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -145,7 +145,7 @@ it('package runs in Workers', async (t) => {
       },
     }`,
   )
-  const worker = await startWrangler({
+  const worker = await startBundled({
     name: 'consumer',
     main: join(project, 'worker.js'),
     compatibility_date: '2026-01-01',

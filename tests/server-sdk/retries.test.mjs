@@ -7,6 +7,7 @@ import { inspect } from 'node:util'
 import { ApiError, Client, ConnectionError } from '../../sdk/js/src/index.js'
 import { RETRY_DEFAULTS, retryDelay } from '../../sdk/js/src/retry.js'
 import { eventually } from '../sdk/eventually.mjs'
+import { scaled } from '../sdk/slowness.mjs'
 import { CUT, FAST, HANG, KEY, problem, startApp, startProxy } from './support.mjs'
 
 let app
@@ -106,7 +107,7 @@ it('delays grow with full jitter up to a limit', () => {
 })
 
 it('attempt ends at its timeout', async (t) => {
-  const { proxy, client } = await faulty(t, [HANG, HANG], { timeout: 500 })
+  const { proxy, client } = await faulty(t, [HANG, HANG], { timeout: scaled(1000) })
   const error = await client.getHealth({}, { attempts: 2 }).catch((error) => error)
   assert.ok(error instanceof ConnectionError)
   assert.equal(/** @type {Error} */ (error.cause).name, 'TimeoutError')

@@ -7,6 +7,7 @@ import { after, before, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 
 import { Client, userToken } from '../../sdk/js/src/index.js'
+import { scaled } from '../sdk/slowness.mjs'
 import { JWT_SECRET, KEY, startApp } from './support.mjs'
 
 const SVG = /^<svg/
@@ -179,7 +180,7 @@ const CALLS = [
 
 /** Returns the result of a method: of an event stream its first board. */
 async function call(operation, args) {
-  const result = rank[operation](args, { signal: AbortSignal.timeout(20_000) })
+  const result = rank[operation](args, { signal: AbortSignal.timeout(scaled(20_000)) })
   if (!operation.startsWith('watch')) return result
   for await (const board of result) return board
 }

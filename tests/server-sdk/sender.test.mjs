@@ -5,6 +5,7 @@ import { after, before, it } from 'node:test'
 
 import { Client, ClosedError, MemoryOutbox, OutboxFullError } from '../../sdk/js/src/index.js'
 import { eventually } from '../sdk/eventually.mjs'
+import { scaled } from '../sdk/slowness.mjs'
 import { CUT, FAST, HANG, KEY, LOSE_RESPONSE, problem, startApp, startProxy, visits } from './support.mjs'
 
 let app
@@ -334,7 +335,9 @@ it('flush sends without closing', async (t) => {
 })
 
 it('aborted flush stops waiting', async (t) => {
-  const { proxy, client, user } = await start(t, (_, index) => (index === 0 ? HANG : undefined), { timeout: 1000 })
+  const { proxy, client, user } = await start(t, (_, index) => (index === 0 ? HANG : undefined), {
+    timeout: scaled(3000),
+  })
   await track(client, visits(user, 1))
   const controller = new AbortController()
   const flushed = client.flush({ signal: controller.signal })

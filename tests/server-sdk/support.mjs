@@ -3,6 +3,7 @@
 import { createServer } from 'node:http'
 
 import { Client } from '../../sdk/js/src/index.js'
+import { STORE_TIMEOUT } from '../sdk/slowness.mjs'
 import { startGateway } from '../sdk/support.mjs'
 import { startWorker } from '../sdk/worker.mjs'
 
@@ -26,7 +27,7 @@ export async function startApp({ vars = {}, ...options } = {}) {
         SERVICE_KEYS: KEY,
         JWT_SECRET,
         // The test machine may be busy.
-        STORE_TIMEOUT_MS: 5000,
+        STORE_TIMEOUT_MS: STORE_TIMEOUT,
         ...vars,
       },
       options,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 
 import { SEARCH_PATH } from '../../web/admin/cases.js'
+import { depth } from '../sdk/depth.mjs'
 import { openAdmin, signIn } from './admin_page.mjs'
 import { eventually, layoutShift, names, recordRequests, scrollWidth, startApp, violations } from './support.mjs'
 
@@ -1307,7 +1308,7 @@ describe('page', () => {
     assert.deepEqual(page.errors, [])
   })
 
-  for (const colorScheme of ['light', 'dark']) {
+  for (const colorScheme of depth(['dark', 'light'])) {
     it(`views and dialogs pass axe in ${colorScheme} mode`, async (t) => {
       // Nothing is below the header that sticks to the top.
       const viewport = { width: 1200, height: 4500 }

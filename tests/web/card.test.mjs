@@ -1,7 +1,7 @@
 // <activity-card> on pages of another origin, with mocked cards.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 
 import {
   elementSize,
@@ -10,7 +10,7 @@ import {
   recordDelays,
   recordRequests,
   scrollWidth,
-  startApp,
+  shareApp,
   violations,
 } from './support.mjs'
 
@@ -20,9 +20,8 @@ const CORS = { 'access-control-allow-origin': '*' }
 let app
 
 before(async () => {
-  app = await startApp({ live: false })
+  app = await shareApp({ live: false })
 })
-after(() => app?.stop())
 
 const standing = (id, score, rank, total) => ({ id, score, rank, total })
 

@@ -2,18 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { before, beforeEach, describe, it } from 'node:test'
 
-import { eventually, gzippedSize, startApp } from './support.mjs'
+import { eventually, gzippedSize, shareApp } from './support.mjs'
 
 let app
 let user
 let users = 0
 
 before(async () => {
-  app = await startApp({ live: false })
+  app = await shareApp({ live: false })
 })
-after(() => app?.stop())
 beforeEach(() => {
   user = `u${++users}`
 })

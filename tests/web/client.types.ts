@@ -1,6 +1,6 @@
 // Compiles only if client.d.ts and the OpenAPI document agree. tests/web/types.test.mjs compiles it.
 
-import type { components } from '../../target/types/openapi.js'
+import type { components } from '../../sdk/js/src/openapi.js'
 import {
   type Activity,
   type BoardStanding,

@@ -1,9 +1,9 @@
 // Colours of all elements: they follow the page and the host's own colours, not the reader's system.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 
-import { startApp } from './support.mjs'
+import { shareApp } from './support.mjs'
 
 const ELEMENTS = ['activity-rank', 'activity-card', 'activity-heatmap']
 const LIGHT = 'rgb(255, 255, 255)'
@@ -12,9 +12,8 @@ const DARK = 'rgb(24, 30, 38)'
 let app
 
 before(async () => {
-  app = await startApp({ live: false })
+  app = await shareApp({ live: false })
 })
-after(() => app?.stop())
 
 /**
  * Opens a page with all elements.

@@ -1,9 +1,9 @@
 // Common behaviour of all elements: properties, and failures that end loading.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 
-import { eventually, startApp } from './support.mjs'
+import { eventually, shareApp } from './support.mjs'
 
 /** Each element with its attributes, and the value that its test sets. */
 const ELEMENTS = {
@@ -40,9 +40,8 @@ const BOARD = { period: PERIOD, total: 1, entries: [{ rank: 1, score: 9, user: {
 let app
 
 before(async () => {
-  app = await startApp({ live: false })
+  app = await shareApp({ live: false })
 })
-after(() => app?.stop())
 
 const propertyOf = (name) => name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase())
 

@@ -1,16 +1,15 @@
 // The files that pages embed, as a deployment serves them.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 
-import { eventually, startApp } from './support.mjs'
+import { eventually, shareApp } from './support.mjs'
 
 let app
 
 before(async () => {
-  app = await startApp({ live: false })
+  app = await shareApp({ live: false })
 })
-after(() => app?.stop())
 
 const urlOf = (path) => new URL(path, app.url).href
 const integrity = async () => (await fetch(urlOf('/elements/integrity.json'))).json()

@@ -3,14 +3,14 @@
 
 import assert from 'node:assert/strict'
 import { readdirSync, rmSync } from 'node:fs'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 
 import { PNG } from 'pngjs'
 import sharp from 'sharp'
 
 import { compare, isTaken, loading, NOW, otherLetters, PICTURES } from './picture.mjs'
 import { inventResponses, ORIGIN } from './responses.mjs'
-import { eventually, startApp } from './support.mjs'
+import { eventually, shareApp } from './support.mjs'
 
 const FOLDER = `${PICTURES}foreign/`
 const SCHEMES = /** @type {const} */ (['light', 'dark'])
@@ -54,10 +54,9 @@ const SITES = {
 let app
 
 before(async () => {
-  app = await startApp({ live: false })
+  app = await shareApp({ live: false })
   if (isTaken) rmSync(FOLDER, { recursive: true, force: true })
 })
-after(() => app?.stop())
 
 /** Takes a picture of a site. */
 async function view(t, name, page, system) {

@@ -1,7 +1,7 @@
 // <activity-heatmap> on pages of another origin. The app has no archive, so years are mocked.
 
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { before, beforeEach, describe, it } from 'node:test'
 
 import {
   delayRequests,
@@ -11,7 +11,7 @@ import {
   PHONE,
   recordRequests,
   scrollWidth,
-  startApp,
+  shareApp,
   violations,
 } from './support.mjs'
 
@@ -22,9 +22,8 @@ let app
 let user
 
 before(async () => {
-  app = await startApp({ live: false })
+  app = await shareApp({ live: false })
 })
-after(() => app?.stop())
 beforeEach(() => {
   user = app.newGroup()
 })

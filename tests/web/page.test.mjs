@@ -6,6 +6,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 
+import { scaled } from '../sdk/slowness.mjs'
 import { eventually, layoutShift, openMenu, PHONE, scrollWidth, startApp, violations } from './support.mjs'
 
 const WEB = fileURLToPath(new URL('../../web/', import.meta.url))
@@ -27,7 +28,7 @@ before(async () => {
   await app.count([{ user: 'm7', action: 'like', target: 'r', at: instant(Date.now() - 7 * DAY) }])
   await app.request('PUT', '/v1/events/hackathon', {
     title: 'Hackathon',
-    from: instant(Date.now() + 5000),
+    from: instant(Date.now() + scaled(60_000)),
     to: instant(Date.now() + 30 * DAY),
     url: 'https://example.com/hackathon',
     prizes: [{ ranks: '2-10', title: 'A sticker' }],

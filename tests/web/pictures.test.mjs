@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { readdirSync, rmSync } from 'node:fs'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 
 import { STATES } from '../../web/gallery/states.js'
+import { depth } from '../sdk/depth.mjs'
 import { compare, compareLetters, isTaken, loading, NOW, otherLetters, PICTURES } from './picture.mjs'
-import { eventually, layoutShift, scrollWidth, startApp, violations } from './support.mjs'
+import { eventually, layoutShift, scrollWidth, shareApp, violations } from './support.mjs'
 
 const FOLDER = `${PICTURES}gallery/`
 const VARIANTS = ['light/en', 'dark/en', 'light/zh-Hans']
@@ -14,10 +15,9 @@ const VARIANTS = ['light/en', 'dark/en', 'light/zh-Hans']
 let app
 
 before(async () => {
-  app = await startApp({ live: false })
+  app = await shareApp({ live: false })
   if (isTaken) rmSync(FOLDER, { recursive: true, force: true })
 })
-after(() => app?.stop())
 
 /** Opens the gallery, and waits until no element is loading. */
 async function open(t, variant, options = {}) {
@@ -52,24 +52,15 @@ describe('letters', () => {
     assert.deepEqual(names, ['DejaVuSans', 'DejaVuSansMono', 'NotoSansSC-Regular'])
   })
 
-  it('each script is compared by itself', async (t) => {
-    if (isTaken) {
-      await compareLetters(t, app)
-      return
-    }
+  it('letters look like their pictures', async (t) => {
     const reason = await otherLetters(t, app)
     if (reason) return t.skip(reason)
-    const changed = async (css) =>
-      (await compareLetters(t, app, css)).map((text) => text.match(/^letters\/([\w-]+)/)[1])
-    assert.deepEqual(await changed(''), [])
-    assert.deepEqual(await changed('#chinese { font-weight: bold }'), ['chinese'])
-    assert.deepEqual(await changed('#arabic { font-family: DejaVu Sans Mono }'), ['arabic'])
-    assert.deepEqual(await changed('code { font-family: DejaVu Sans }'), ['mono'])
+    assert.deepEqual(await compareLetters(t, app), [])
   })
 })
 
 describe('gallery', () => {
-  for (const variant of VARIANTS) {
+  for (const variant of isTaken ? VARIANTS : depth(VARIANTS)) {
     it(`${variant} looks like its pictures`, async (t) => {
       const reason = await otherLetters(t, app)
       if (reason) return t.skip(reason)
@@ -89,7 +80,7 @@ describe('gallery', () => {
     assert.deepEqual(readdirSync(FOLDER).sort(), known.sort())
   })
 
-  for (const variant of ['light/en', 'dark/zh-Hans']) {
+  for (const variant of depth(['dark/zh-Hans', 'light/en'])) {
     it(`${variant} passes axe`, async (t) => {
       // So tall that no row is pinned over others.
       const page = await open(t, variant, { viewport: { width: 1280, height: 12_000 } })

@@ -410,6 +410,24 @@ function respond(url, isMember) {
 /** The origin of the deployment: pages show it, and the port of a test differs each time. */
 export const ORIGIN = 'https://rank.example'
 
+/** Files that pages have loaded, by URL: each page loads the same ones. */
+const files = new Map()
+const isFile = (pathname) => /\.(js|css|svg|png|json)$/.test(pathname)
+
+function readFile(url) {
+  if (!files.has(url)) files.set(url, fetchFile(url))
+  return files.get(url)
+}
+
+async function fetchFile(url) {
+  const response = await fetch(url)
+  const { 'content-type': type = '' } = Object.fromEntries(response.headers)
+  const headers = { 'content-type': type, 'access-control-allow-origin': '*' }
+  return { status: response.status, headers, body: Buffer.from(await response.arrayBuffer()) }
+}
+
+const readPage = async (route, url) => ({ response: await route.fetch({ url }) })
+
 /** Returns the user of a token in a header. */
 const userOf = (authorization) => JSON.parse(Buffer.from(authorization.split('.')[1], 'base64url').toString()).sub
 
@@ -425,7 +443,8 @@ export async function inventResponses(page, app, now) {
     const request = route.request()
     const { pathname } = new URL(request.url())
     if (!/^\/(v1\/|healthz$|metrics$)/.test(pathname) && pathname !== INTEGRITY) {
-      return route.fulfill({ response: await route.fetch({ url: request.url().replace(ORIGIN, app.url) }) })
+      const url = request.url().replace(ORIGIN, app.url)
+      return route.fulfill(await (isFile(pathname) ? readFile(url) : readPage(route, url)))
     }
     const { authorization } = request.headers()
     if (pathname === '/v1/token') return route.fulfill({ json: { user: userOf(authorization), groups: [] } })

@@ -1,13 +1,14 @@
 // Browser tests: the Worker in Miniflare with its store, pages on another origin, and Chromium.
 //
-//   const app = await startApp()                      // in before(); app.stop() in after()
+//   const app = await shareApp()                      // in before()
 //   app.newGroup()
 //   const page = await app.open(t, '<activity-rank src="APP_URL" group="GROUP"></activity-rank>')
 //   await app.count([{ user: '42', action: 'like', target: 'p', groups: [app.group] }])
 //   await eventually(() => page.locator('[part~=row]').count(), 1)
 //
-// All tests of a file share one app, and each has a group of its own. In the HTML of a page, APP_URL and GROUP are replaced
-// by the app's URL and the group. A page closes when its test ends.
+// All files of a process share one browser, and apps with the same options; each test has a group of its own. A file whose
+// tests read boards of the whole deployment has an app of its own: `startApp` in before(), `app.stop` in after(). In the HTML
+// of a page, APP_URL and GROUP are replaced by the app's URL and the group. A page closes when its test ends.
 
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
@@ -15,12 +16,14 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 
 import { chromium } from 'playwright-core'
 
 import { bundleElement } from '../../scripts/web.mjs'
+import { STORE_TIMEOUT, scaled } from '../sdk/slowness.mjs'
 import { startGateway } from '../sdk/support.mjs'
 import { startWorker } from '../sdk/worker.mjs'
 
@@ -42,6 +45,24 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** A phone's viewport, as options of `open` and `visit`. */
 export const PHONE = { viewport: { width: 320, height: 640 } }
+
+/** @type {Map<string, Promise<TestApp>>} by their options */
+const shared = new Map()
+/** @type {Promise<import('playwright-core').Browser> | undefined} */
+let browser
+
+after(async () => {
+  // One that has failed to start must not keep the browser open.
+  await Promise.allSettled([...shared.values()].map(async (app) => (await app).stop()))
+  await (await browser)?.close()
+})
+
+/** Returns the app with these options, which all files of the process share. It ends with the process. */
+export function shareApp(options = {}) {
+  const key = JSON.stringify(options)
+  if (!shared.has(key)) shared.set(key, startApp(options))
+  return shared.get(key)
+}
 
 /**
  * Starts an app. `vars` are added to the Worker's variables; without `live` there are no event streams, and without
@@ -76,15 +97,15 @@ class TestApp {
         JWT_SECRET,
         ALLOWED_ORIGINS: this.pages,
         // The test machine may be busy.
-        STORE_TIMEOUT_MS: 5000,
+        STORE_TIMEOUT_MS: STORE_TIMEOUT,
         ...vars,
       },
       options,
     )
     this.#cleanups.push(() => worker.stop())
     this.url = worker.url
-    this.browser = await chromium.launch({ executablePath: join(ROOT, 'scripts/chromium'), args: CHROMIUM_FLAGS })
-    this.#cleanups.push(() => this.browser.close())
+    browser ??= chromium.launch({ executablePath: join(ROOT, 'scripts/chromium'), args: CHROMIUM_FLAGS })
+    this.browser = await browser
   }
 
   async stop() {
@@ -174,6 +195,7 @@ class TestApp {
    */
   async visit(t, url, { before = undefined, ...options } = {}) {
     const context = await this.browser.newContext({ locale: 'en-US', timezoneId: 'UTC', ...options })
+    context.setDefaultTimeout(scaled(30_000))
     t.after(() => context.close())
     const errors = []
     const page = Object.assign(await context.newPage(), { errors })

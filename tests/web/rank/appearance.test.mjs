@@ -20,7 +20,10 @@ import {
   rowCount,
   scores,
   text,
+  useApp,
 } from './support.mjs'
+
+useApp()
 
 const ELEMENT = element()
 
@@ -90,9 +93,11 @@ describe('pills', () => {
   /** Texts without descenders, so that their pixels show where capitals are. */
   it('have their texts in the middle', async (t) => {
     await countLikes({ ada: 2, bob: 1 })
+    // A card has the places among all members.
+    await app.request('POST', '/v1/users/first/adjustments', { id: group, points: 1e6, reason: 'The first place' })
     const content = `${element('user="bob" layout="list"')}
       <script type="module" src="APP_URL/elements/activity-card.js"></script>
-      <activity-card src="APP_URL" user="ada"></activity-card>`
+      <activity-card src="APP_URL" user="first"></activity-card>`
     const page = await app.open(t, content, { deviceScaleFactor: 4, reducedMotion: 'reduce' })
     await page.locator('tbody [part=you]:not(:empty)').waitFor()
     await page.locator('activity-card [part~=first]').first().waitFor()

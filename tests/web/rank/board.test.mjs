@@ -18,7 +18,10 @@ import {
   rowCount,
   scores,
   text,
+  useApp,
 } from './support.mjs'
+
+useApp()
 
 const ELEMENT = element()
 
@@ -57,7 +60,7 @@ describe('board', () => {
   })
 
   it('event has a board without tabs', async (t) => {
-    const from = Date.now() + 5000
+    const from = Date.now() + 40_000
     const at = (seconds) => new Date(from + seconds * 1000).toISOString()
     const event = `hackathon-${group}`
     t.after(() => app.request('DELETE', `/v1/events/${event}`))

@@ -4,7 +4,22 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
 import { eventually, names, recordRequests } from '../support.mjs'
-import { answer, app, boardOf, box, countLikes, crowd, element, group, members, rowCount, text } from './support.mjs'
+import {
+  answer,
+  app,
+  boardOf,
+  box,
+  countLikes,
+  crowd,
+  element,
+  group,
+  members,
+  rowCount,
+  text,
+  useApp,
+} from './support.mjs'
+
+useApp()
 
 const WEEK = element('period="week"')
 
@@ -189,9 +204,11 @@ describe('time left', () => {
   it('closed board is final, and a coming event starts', async (t) => {
     const page = await open(t, boardOf(members(1), { closed: true }))
     await eventually(() => text(page, 'facts'), '1 member · Final')
-    const [from, to] = [Date.now() + 26 * 3600_000 - 1000, Date.now() + 864e6].map((at) => new Date(at).toISOString())
-    const event = { id: 'hackathon', state: 'coming', title: 'Hackathon', from, to }
-    const coming = await open(t, { event, total: 0, entries: [] }, { body: element('event="hackathon"') })
+    const board = () => {
+      const [from, to] = [26 * 3600_000 - 1000, 864e6].map((ahead) => new Date(Date.now() + ahead).toISOString())
+      return { event: { id: 'hackathon', state: 'coming', title: 'Hackathon', from, to }, total: 0, entries: [] }
+    }
+    const coming = await open(t, board, { body: element('event="hackathon"') })
     await eventually(async () => /^0 members · .* · Starts in 1 day 2 hr$/.test(await text(coming, 'facts')), true)
     assert.match(await text(coming, 'empty'), /^Starts in \d/)
   })

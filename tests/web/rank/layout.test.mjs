@@ -5,8 +5,11 @@ import { describe, it } from 'node:test'
 
 import { PNG } from 'pngjs'
 
+import { isSoak } from '../../sdk/depth.mjs'
 import { eventually, layoutShift, names, scrollWidth, violations } from '../support.mjs'
-import { answer, app, attribute, boardOf, box, element, members, rowCount, targets, text } from './support.mjs'
+import { answer, app, attribute, boardOf, box, element, members, rowCount, targets, text, useApp } from './support.mjs'
+
+useApp()
 
 /** Widths of the viewport with the layout that follows from them. */
 const LAYOUTS = /** @type {const} */ ([
@@ -49,15 +52,6 @@ async function layoutOf(page) {
 }
 
 describe('layouts', () => {
-  for (const [width, layout] of LAYOUTS) {
-    it(`${width} pixels have the layout ${layout}`, async (t) => {
-      const page = await open(t, width, '')
-      await eventually(() => rowCount(page), 10)
-      assert.equal(await layoutOf(page), layout)
-      assert.equal(await scrollWidth(page), width)
-    })
-  }
-
   it('attribute layout overrides the width', async (t) => {
     const page = await open(t, 600, '', { entries: members(3) })
     await eventually(() => rowCount(page), 3)
@@ -159,6 +153,8 @@ describe('sizes', () => {
       assert.deepEqual([await box(page, 'activity-rank'), await box(page, '#below')], before)
       const shift = await layoutShift(page)
       assert.ok(shift < 0.001, `${shift}`)
+      assert.equal(await scrollWidth(page), width)
+      if (layout !== 'content') assert.equal(await layoutOf(page), layout)
     })
   }
 
@@ -259,7 +255,9 @@ describe('sizes', () => {
 
 describe('accessibility', () => {
   for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
-    for (const [width, layout] of LAYOUTS) {
+    // Narrow in the light, wide in the dark.
+    const layouts = isSoak ? LAYOUTS : LAYOUTS.filter(([width]) => width > 500 === (colorScheme === 'dark'))
+    for (const [width, layout] of layouts) {
       it(`${layout}, ${width} pixels, ${colorScheme}: axe`, async (t) => {
         const content = [
           `<style>:root { color-scheme: ${colorScheme} }</style>`,

@@ -4,7 +4,22 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
 import { eventually, names, violations } from '../support.mjs'
-import { answer, app, boardOf, box, countLikes, crowd, element, group, members, rowCount, text } from './support.mjs'
+import {
+  answer,
+  app,
+  boardOf,
+  box,
+  countLikes,
+  crowd,
+  element,
+  group,
+  members,
+  rowCount,
+  text,
+  useApp,
+} from './support.mjs'
+
+useApp()
 
 const button = (page) => page.getByRole('button', { name: 'Show more' })
 const ids = (from, to) => Array.from({ length: to - from + 1 }, (_, index) => `m${from + index}`)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
-import { eventually, names, recordDelays, recordRequests, setHidden } from '../support.mjs'
+import { eventually, names, recordDelays, recordRequests, setHidden, startApp } from '../support.mjs'
 import {
   app,
   countLikes,
@@ -14,7 +14,10 @@ import {
   rowCount,
   scores,
   text,
+  useApp,
 } from './support.mjs'
+
+useApp()
 
 const ELEMENT = element()
 
@@ -106,6 +109,7 @@ describe('requests', () => {
     const statuses = []
     const page = await app.open(t, ELEMENT, {
       before: async (page) => {
+        await page.clock.install()
         const session = await page.context().newCDPSession(page)
         await session.send('Network.enable')
         session.on('Network.responseReceivedExtraInfo', ({ statusCode, headers }) => {
@@ -118,7 +122,7 @@ describe('requests', () => {
     await setHidden(page, true)
     const urls = recordBoardRequests(page)
     await countLikes({ bob: 2 })
-    await page.waitForTimeout(2500)
+    await page.clock.runFor(10_000)
     assert.deepEqual(urls, [])
     assert.deepEqual(await names(page), ['ada'])
     await setHidden(page, false)
@@ -172,7 +176,8 @@ describe('requests', () => {
 
   it('elements share an event stream and do not poll', async (t) => {
     const streams = serveStreams(['ada', 'bob'])
-    const page = await app.open(t, streamed('refresh="1"').repeat(2))
+    const before = (page) => page.clock.install()
+    const page = await app.open(t, streamed('refresh="1"').repeat(2), { before })
     await eventually(() => names(page), ['ada', 'bob', 'ada', 'bob'])
     await eventually(() => streams.length, 1)
     const urls = recordBoardRequests(page)
@@ -180,7 +185,7 @@ describe('requests', () => {
     await eventually(() => names(page), ['bob', 'ada', 'bob', 'ada'])
     // An event may arrive in several chunks.
     streams[0]([], 0, 60)
-    await page.waitForTimeout(1500)
+    await page.clock.runFor(10_000)
     assert.deepEqual(await names(page), ['bob', 'ada', 'bob', 'ada'])
     streams[0]([], 60)
     await page.getByText('Nobody yet. Be the first today.').nth(1).waitFor()
@@ -296,12 +301,13 @@ describe('failures', () => {
   })
 })
 
-/** Last, because it stops the store. */
 it('store outage shows the last board as stale', async (t) => {
-  await countLikes({ ada: 1 })
-  const page = await app.open(t, ELEMENT)
+  const failing = await startApp({ live: false, vars: { BOARD_MAX_AGE: 1 } })
+  t.after(() => failing.stop())
+  await failing.count([{ user: 'ada', action: 'like', target: 'p', groups: [failing.newGroup()] }])
+  const page = await failing.open(t, ELEMENT)
   await eventually(() => names(page), ['ada'])
-  await app.store.stop()
+  await failing.store.stop()
   const isStale = async () => /^Updates are delayed\. Last updated .*\.$/.test(await text(page, 'status'))
   await eventually(isStale, true)
   assert.deepEqual(await names(page), ['ada'])

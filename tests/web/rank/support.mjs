@@ -1,28 +1,30 @@
-// Shared by the tests of <activity-rank>. Importing it starts an app for the file, and selects a new group for each test.
+// Shared by the tests of <activity-rank>.
 
-import { after, before, beforeEach } from 'node:test'
+import { before, beforeEach } from 'node:test'
 
-import { recordRequests, startApp } from '../support.mjs'
+import { recordRequests, shareApp } from '../support.mjs'
 
 export let app
 export let group
 
-before(async () => {
-  // Polling with boards as fresh as possible, and a period that is disabled.
-  app = await startApp({
-    live: false,
-    vars: {
-      BOARD_MAX_AGE: 1,
-      PERIODS: 'day,week,month,all',
-      CONTENT_PERIODS: 'day,all',
-      TIMEZONE: 'Asia/Shanghai',
-    },
+/** Gives the file an app, and each of its tests a group. */
+export function useApp() {
+  before(async () => {
+    // Polling with boards as fresh as possible, and a period that is disabled.
+    app = await shareApp({
+      live: false,
+      vars: {
+        BOARD_MAX_AGE: 1,
+        PERIODS: 'day,week,month,all',
+        CONTENT_PERIODS: 'day,all',
+        TIMEZONE: 'Asia/Shanghai',
+      },
+    })
   })
-})
-after(() => app?.stop())
-beforeEach(() => {
-  group = app.newGroup()
-})
+  beforeEach(() => {
+    group = app.newGroup()
+  })
+}
 
 /** Returns an element with further attributes. */
 export const element = (attributes = '') =>
@@ -53,7 +55,7 @@ export const crowd = (size) =>
   Object.fromEntries(Array.from({ length: size }, (_, index) => [`m${index + 1}`, size - index]))
 
 export const scores = (page) => page.locator('tbody [part=score]').allTextContents()
-export const text = (page, part) => page.locator(`[part~=${part}]:visible`).innerText({ timeout: 10_000 })
+export const text = (page, part) => page.locator(`[part~=${part}]:visible`).innerText()
 export const loaded = (page) => page.locator('section:not(.loading)').waitFor()
 export const box = (page, selector) => page.locator(selector).boundingBox()
 export const rowCount = (page) => page.locator('tbody tr').count()
