@@ -1,10 +1,13 @@
 //! Data points for Workers Analytics Engine, as workerd sends them.
 
-use test_support::{DataPoint, Fault, Method, json, until};
+use std::time::Duration;
+
+use test_support::{DataPoint, Fault, Method, json, scaled, until};
 
 use crate::app::TestApp;
 use crate::bodies::{dated, like};
 use crate::clock::noon;
+use crate::problem::columns;
 
 /// Waits for the data points of so many events; workerd sends one after the response.
 async fn points(app: &TestApp, count: usize) -> Vec<DataPoint> {
@@ -49,58 +52,35 @@ async fn each_request_is_a_data_point() {
     app.send(Method::DELETE, delete, "", &[]).await;
     app.send(Method::PATCH, delete, "", &[]).await;
     let points = points(&app, 10).await;
-    let expected = [
-        (
-            "/v1/activity",
-            ["POST", "2xx", "counted", "none", ""],
-            vec![1.0, 1.0, 200.0],
-        ),
-        (
-            "/v1/activity",
-            ["POST", "2xx", "duplicate", "none", ""],
-            vec![1.0, 1.0, 200.0],
-        ),
-        (
-            "/v1/activity",
-            ["POST", "2xx", "ok", "none", ""],
-            vec![1.0, 1.0, 200.0],
-        ),
-        (
-            "/v1/activity",
-            ["POST", "4xx", "unauthenticated", "none", ""],
-            vec![0.0, 0.0, 401.0],
-        ),
-        (
-            "/v1/users/{user}/standings",
-            ["GET", "4xx", "invalid-request", "none", ""],
-            vec![0.0, 0.0, 400.0],
-        ),
-        (
-            "/healthz",
-            ["HEAD", "2xx", "ok", "none", ""],
-            vec![1.0, 13.0, 200.0],
-        ),
-        (
-            "unknown",
-            ["GET", "4xx", "not-found", "none", ""],
-            vec![0.0, 0.0, 404.0],
-        ),
-        (
-            "/v1/ranking/{period}",
-            ["DELETE", "4xx", "method-not-allowed", "none", ""],
-            vec![0.0, 0.0, 405.0],
-        ),
-        (
-            "/v1/ranking/{period}",
-            ["other", "4xx", "method-not-allowed", "none", ""],
-            vec![0.0, 0.0, 405.0],
-        ),
-    ];
-    for (point, (index, blobs, numbers)) in points[1..].iter().zip(expected) {
+    // Route, method, class, outcome; store requests, commands and status.
+    let expected = "
+        /v1/activity                POST    2xx  counted             1 1 200
+        /v1/activity                POST    2xx  duplicate           1 1 200
+        /v1/activity                POST    2xx  ok                  1 1 200
+        /v1/activity                POST    4xx  unauthenticated     0 0 401
+        /v1/users/{user}/standings  GET     4xx  invalid-request     0 0 400
+        /healthz                    HEAD    2xx  ok                  1 13 200
+        unknown                     GET     4xx  not-found           0 0 404
+        /v1/ranking/{period}        DELETE  4xx  method-not-allowed  0 0 405
+        /v1/ranking/{period}        other   4xx  method-not-allowed  0 0 405
+    ";
+    for (point, [index, method, class, outcome, numbers]) in
+        points[1..].iter().zip(columns(expected))
+    {
+        let (found, blobs, found_numbers) = facts(point);
         assert_eq!(
-            facts(point),
-            (index.to_owned(), blobs.map(str::to_owned).to_vec(), numbers)
+            (&*found, blobs),
+            (
+                index,
+                [method, class, outcome, "none", ""]
+                    .map(str::to_owned)
+                    .to_vec()
+            )
         );
+        let numbers = numbers
+            .split(' ')
+            .map(|number| number.parse().expect("a number"));
+        assert_eq!(found_numbers, numbers.collect::<Vec<f64>>(), "{index}");
     }
 }
 
@@ -108,7 +88,8 @@ async fn each_request_is_a_data_point() {
 async fn data_points_name_the_source_of_boards() {
     let (app, forwarder) = TestApp::behind_forwarder(|worker| {
         let worker = worker.json("SHARDS", json!(1)).cached();
-        worker.json("BOARD_MAX_AGE", json!(1)).analytics()
+        let max_age = scaled(Duration::from_secs(2)).as_secs();
+        worker.json("BOARD_MAX_AGE", json!(max_age)).analytics()
     });
     let path = "/v1/ranking/day";
     // The isolate does not answer a service.

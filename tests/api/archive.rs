@@ -28,8 +28,7 @@ fn tied_users() -> [String; 4] {
 /// Sends a like dated `back` days ago, also for the group `eu`.
 async fn count(app: &TestApp, user: &str, target: &str, back: i64) -> Value {
     let fields = json!({"at": noon(back), "groups": ["eu"]});
-    app.outcome(with(like(user, target), fields), "counted")
-        .await
+    app.counted(with(like(user, target), fields)).await
 }
 
 /// Returns the responses to all reads of the archived day.

@@ -1,23 +1,16 @@
 //! Requests whose caller goes away: the platform destroys the context of such a request at once,
 //! unless its work is kept alive.
-//!
-//! `ABORTS` sets the number of requests that the test of the memory aborts.
 
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
-use test_support::{Api, Fault, Forwarder, Method, SERVICE_KEY, Value, json, until};
+use test_support::{Api, Fault, Forwarder, Method, SERVICE_KEY, Value, depth, json, until};
 
 use crate::app::TestApp;
 use crate::bodies::{like, moderation};
 
-/// The time that the store takes: long enough for a busy machine to abort the request before.
-const DELAY: Duration = Duration::from_secs(1);
-
-fn start(delay: Duration) -> (TestApp, Forwarder) {
-    let (app, forwarder) = TestApp::behind_forwarder(|worker| worker.aborting());
-    forwarder.fail(move |_| Some(Fault::Delay(delay)));
-    (app, forwarder)
+fn start() -> (TestApp, Forwarder) {
+    TestApp::behind_forwarder(|worker| worker.aborting())
 }
 
 /// Sends a request and aborts it after some milliseconds. Returns whether it was answered before.
@@ -38,9 +31,11 @@ async fn abort(url: &str, method: Method, path: &str, body: &Value, after: u64) 
 
 #[tokio::test]
 async fn aborted_activity_counts() {
-    let (app, _forwarder) = start(DELAY);
+    let (app, forwarder) = start();
+    forwarder.fail(|_| Some(Fault::Hold));
     let path = "/v1/activity";
     assert!(!abort(app.url(), Method::POST, path, &like("42", "post-7"), 50).await);
+    forwarder.heal();
     until("the points", async || {
         let standing = app.read("/v1/ranking/all/users/42").await;
         (standing["score"] == 2).then_some(())
@@ -82,58 +77,59 @@ async fn aborted_activity_in_outage_is_queued() {
 /// Each of the two steps of hiding a user is a request to the store.
 #[tokio::test]
 async fn aborted_moderation_finishes() {
-    let (app, forwarder) = start(Duration::ZERO);
+    let (app, forwarder) = start();
     app.count("42", "like", "post-7").await;
-    forwarder.fail(|_| Some(Fault::Delay(DELAY)));
+    forwarder.fail(|_| Some(Fault::Hold));
     let path = "/v1/users/42/moderation";
     assert!(!abort(app.url(), Method::PUT, path, &moderation(true, false), 50).await);
+    forwarder.heal();
     until("the end of the moderation", async || {
         let board = app.read("/v1/ranking/all").await;
         (board["total"] == 0).then_some(())
     })
     .await;
-    forwarder.heal();
     let state = app.read(path).await;
     assert_eq!(state["hidden"], true);
 }
 
-/// The body of each request is as large as bodies may be. Before their work was kept alive, 600
-/// requests took 1.4 GB.
+/// The number of requests of a test of memory that were aborted, and the memory that they took, in kilobytes.
+struct Aborts {
+    sent: usize,
+    aborted: usize,
+    grown: u64,
+}
+
+/// Sends activities whose bodies are as large as bodies may be, eight at a time, and aborts each after some milliseconds.
+/// `warm_up` of them first take the memory that so many at a time take.
+async fn abort_many(app: &TestApp, (warm_up, sent): (usize, usize), after: fn() -> u64) -> Aborts {
+    let target = "x".repeat(480);
+    let items = json!(vec![like("42", &target); 460]);
+    let run = async |requests: usize| {
+        let abort = |_| abort(app.url(), Method::POST, "/v1/activity", &items, after());
+        let answered = stream::iter(0..requests).map(abort).buffer_unordered(8);
+        let aborted = answered.filter(|answered| std::future::ready(!answered));
+        aborted.count().await
+    };
+    run(warm_up).await;
+    let before = app.memory();
+    let aborted = run(sent).await;
+    let grown = app.memory().saturating_sub(before);
+    println!("{aborted} of {sent} requests aborted: {before} kB before, {grown} kB more after");
+    Aborts {
+        sent,
+        aborted,
+        grown,
+    }
+}
+
+/// Before the work of aborted requests was kept alive, 600 of them took 1.4 GB.
 #[tokio::test]
 async fn aborted_requests_leave_no_memory() {
-    let aborts = std::env::var("ABORTS").map_or(400, |text| text.parse().expect("a number"));
-    let (app, forwarder) = start(Duration::ZERO);
+    let (app, forwarder) = start();
     forwarder.fail(|_| Some(Fault::Delay(Duration::from_millis(fastrand::u64(0..40)))));
-    let target = "x".repeat(480);
-    let items: Vec<Value> = (0..460).map(|_| like("42", &target)).collect();
-    let items = json!(items);
-    let run = async |requests: usize| {
-        let abort = |_| {
-            abort(
-                app.url(),
-                Method::POST,
-                "/v1/activity",
-                &items,
-                fastrand::u64(0..60),
-            )
-        };
-        let answered = stream::iter(0..requests).map(abort).buffer_unordered(8);
-        answered
-            .filter(|answered| std::future::ready(!answered))
-            .count()
-            .await
-    };
-    // The memory that so many requests at a time take.
-    run(100).await;
-    let before = app.memory();
-    let aborted = run(aborts).await;
-    let after = app.memory();
-    println!("{aborted} of {aborts} requests aborted: {before} kB before, {after} kB after");
-    assert!(aborted > aborts / 4, "{aborted} aborted");
-    assert!(
-        after < before + 200_000,
-        "{before} kB before, {after} kB after"
-    );
+    let aborts = abort_many(&app, (100, depth(200, 400)), || fastrand::u64(0..60)).await;
+    assert!(aborts.aborted > aborts.sent / 4, "{}", aborts.aborted);
+    assert!(aborts.grown < 200_000, "{} kB", aborts.grown);
     let standing = app.read("/v1/ranking/all/users/42").await;
     assert_eq!(standing["score"], 2);
 }
@@ -142,29 +138,11 @@ async fn aborted_requests_leave_no_memory() {
 /// bound it is not begun.
 #[tokio::test]
 async fn aborted_arrays_have_a_bound() {
-    let aborts = std::env::var("ABORTS").map_or(600, |text| text.parse().expect("a number"));
-    let (app, forwarder) = start(Duration::from_millis(1900));
-    let target = "x".repeat(480);
-    let items: Vec<Value> = (0..460).map(|_| like("42", &target)).collect();
-    let items = json!(items);
-    let run = async |requests: usize| {
-        let abort = |_| abort(app.url(), Method::POST, "/v1/activity", &items, 30);
-        let answered = stream::iter(0..requests).map(abort).buffer_unordered(8);
-        answered
-            .filter(|answered| std::future::ready(!answered))
-            .count()
-            .await
-    };
-    run(20).await;
-    let before = app.memory();
-    let aborted = run(aborts).await;
-    let after = app.memory();
-    println!("{aborted} of {aborts} requests aborted: {before} kB before, {after} kB after");
-    assert!(aborted > aborts / 2, "{aborted} aborted");
-    assert!(
-        after < before + 150_000,
-        "{before} kB before, {after} kB after"
-    );
+    let (app, forwarder) = start();
+    forwarder.fail(|_| Some(Fault::Delay(Duration::from_millis(1900))));
+    let aborts = abort_many(&app, (20, depth(300, 600)), || 30).await;
+    assert!(aborts.aborted > aborts.sent / 2, "{}", aborts.aborted);
+    assert!(aborts.grown < 150_000, "{} kB", aborts.grown);
     forwarder.heal();
     until("an answer", async || {
         let response = app.get("/v1/ranking/all/users/42").await;

@@ -32,9 +32,7 @@ async fn register(app: &TestApp, authors: &[&str], posts: u32) {
         }
     }
     for targets in targets.chunks(50) {
-        app.put("/v1/targets", &json!(targets))
-            .await
-            .assert_status(200);
+        app.write("/v1/targets", &json!(targets)).await;
     }
 }
 
@@ -229,9 +227,7 @@ async fn gifts_are_of_authors_and_followed_members() {
     let app = start(|worker| worker);
     app.put_profile("9", json!({"name": "Nine"})).await;
     register(&app, &["9"], 2).await;
-    app.put("/v1/targets", &json!([{"id": "none"}]))
-        .await
-        .assert_status(200);
+    app.write("/v1/targets", &json!([{"id": "none"}])).await;
     let comment = json!({"user": "42", "action": "comment", "target": "c-1", "on": "9-0"});
     let activities = [
         like("42", "9-0"),
@@ -279,9 +275,8 @@ async fn accounts_are_their_member() {
     let app = start_with_ring(|worker| worker).await;
     for account in ["b", "c"] {
         let body = json!({"of": "a"});
-        app.put(&format!("/v1/users/{account}/account"), &body)
-            .await
-            .assert_status(200);
+        app.write(&format!("/v1/users/{account}/account"), &body)
+            .await;
     }
     app.worker.minute().await;
     assert_eq!(search(&app).await, searched(0, 0));
@@ -513,9 +508,8 @@ async fn case_shows_gifts_of_older_burst_and_of_accounts() {
     let old = ago(20 * 86_400);
     send(&app, &likes("p", 0..11, old.clone())).await;
     send(&app, &likes("account", 11..14, ago(3600))).await;
-    app.put("/v1/users/account/account", &json!({"of": "p"}))
-        .await
-        .assert_status(200);
+    app.write("/v1/users/account/account", &json!({"of": "p"}))
+        .await;
     app.worker.minute().await;
     search(&app).await;
     let page = app.read(PATH).await;
@@ -567,9 +561,7 @@ async fn check_exclusion(shards: u32) {
     assert_eq!(outcome(dated(like("a", "b-2"), ago(7200))).await, "counted");
     assert_eq!(outcome(undo(like("a", "b-2"))).await, "undone");
     // An account of an excluded member is that member.
-    app.put("/v1/users/x/account", &json!({"of": "b"}))
-        .await
-        .assert_status(200);
+    app.write("/v1/users/x/account", &json!({"of": "b"})).await;
     register(&app, &["x"], 1).await;
     assert_eq!(outcome(like("a", "x-0")).await, "pair-cap");
     assert_eq!(outcome(like("x", "a-1")).await, "pair-cap");
@@ -635,9 +627,7 @@ async fn account_has_no_exclusions() {
     let answer = app.put("/v1/users/a/account", &json!({"of": "z"})).await;
     let detail = "A case excludes the account: take that back first.";
     answer.assert(409, problem("account-conflict", detail));
-    app.put("/v1/users/y/account", &json!({"of": "z"}))
-        .await
-        .assert_status(200);
+    app.write("/v1/users/y/account", &json!({"of": "z"})).await;
     let case = open(&app, &["a", "y"]).await;
     let path = format!("{PATH}/{}", case["id"].as_str().unwrap());
     let answer = app.put(&path, &excluded(&from, Value::Null)).await;

@@ -70,6 +70,11 @@ impl Client {
         self.send(Method::PUT, path, body.to_string(), JSON).await
     }
 
+    /// Sends a `PUT` and asserts status 200.
+    pub async fn write(&self, path: &str, body: &Value) {
+        self.put(path, body).await.assert_status(200);
+    }
+
     pub async fn delete(&self, path: &str) -> Answer {
         self.send(Method::DELETE, path, "", &[]).await
     }
@@ -116,10 +121,15 @@ impl Client {
         }
     }
 
+    /// Sends an activity that counts; returns the body of the response.
+    #[track_caller]
+    pub fn counted(&self, activity: Value) -> impl Future<Output = Value> {
+        self.outcome(activity, "counted")
+    }
+
     /// Sends an activity and asserts that it is counted.
     pub async fn count(&self, user: &str, action: &str, target: &str) {
-        self.outcome(activity(user, action, target), "counted")
-            .await;
+        self.counted(activity(user, action, target)).await;
     }
 
     /// Replaces the profile of a user.

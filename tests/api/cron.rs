@@ -61,7 +61,7 @@ async fn fill_shards(app: &TestApp, shards: u32) {
         let mut users = users.filter(|user| shard_among(user, shards) == shard);
         let user = users.next().expect("a user");
         let body = with(like(&user, "p"), json!({"at": noon(2)}));
-        app.outcome(body, "counted").await;
+        app.counted(body).await;
     }
 }
 

@@ -26,7 +26,7 @@ fn path(back: i64) -> String {
 async fn likes(app: &Client, user: &str, count: u32, prefix: &str, back: i64) {
     for target in 0..count {
         let like = dated(like(user, &format!("{prefix}{target}")), noon(back));
-        app.outcome(like, "counted").await;
+        app.counted(like).await;
     }
 }
 
@@ -77,8 +77,7 @@ async fn digest_has_content_and_authors() {
     let [a, b, c, ..] = &users();
     for target in 0..5 {
         let body = json!({"author": a, "title": format!("Title {target}")});
-        let response = app.put(&format!("/v1/targets/{target}"), &body).await;
-        response.assert_status(200);
+        app.write(&format!("/v1/targets/{target}"), &body).await;
     }
     for (user, count) in [(b, 5), (c, 4)] {
         likes(&app, user, count, "", LAST).await;
@@ -163,9 +162,7 @@ async fn feeds_have_the_winners_of_past_weeks() {
     )
     .await;
     let target = json!({"author": "9", "title": "1 < 2", "url": "https://example.com/p"});
-    app.put(&format!("/v1/targets/{LAST}%200"), &target)
-        .await
-        .assert_status(200);
+    app.write(&format!("/v1/targets/{LAST}%200"), &target).await;
     fill(&app).await;
     app.minute().await;
     // The current week is not in a feed.

@@ -65,7 +65,7 @@ async fn empty_store_with_journal_needs_a_rebuild() {
     let app = TestApp::with(WorkerBuilder::journal);
     let empty = app.read("/healthz").await["warnings"].clone();
     for target in ["a", "b", "c"] {
-        app.outcome(like("42", target), "counted").await;
+        app.counted(like("42", target)).await;
     }
     app.worker.minute().await;
     assert_eq!(app.read("/healthz").await["warnings"], empty);

@@ -42,7 +42,7 @@ impl IdleApp {
     /// Counts a like of `back` days ago.
     async fn count(&self, user: &str, target: &str, back: i64) {
         let body = dated(like(user, target), noon(back));
-        self.app.outcome(body, "counted").await;
+        self.app.counted(body).await;
     }
 
     async fn tick(&self) -> CronCost {
@@ -140,7 +140,7 @@ async fn archived_board_takes_at_most_10_commands() {
             dated(like("42", &format!("{back}")), noon(back)),
             groups.clone(),
         );
-        idle.app.outcome(body, "counted").await;
+        idle.app.counted(body).await;
     }
     idle.minute().await;
     idle.commands();
@@ -239,7 +239,7 @@ async fn final_event_is_archived_when_it_has_settled() {
     event.put(&idle.app).await;
     Event::between("other", 10_000, 60_000).put(&idle.app).await;
     let like = dated(like("42", "p"), event.at(0));
-    idle.app.outcome(like, "counted").await;
+    idle.app.counted(like).await;
     idle.settle().await;
     let sql = "SELECT COUNT(*) AS count FROM boards WHERE kind = 'E' AND done = 1";
     let expected = 3 * u64::from(shards());

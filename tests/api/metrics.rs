@@ -191,15 +191,12 @@ async fn metrics_count_visible_members_of_boards() {
     for number in 0..12 {
         let user = format!("u{number}");
         app.count(&user, "like", "p").await;
-        app.outcome(dated(like(&user, "old"), noon(400)), "counted")
-            .await;
+        app.counted(dated(like(&user, "old"), noon(400))).await;
     }
     app.moderate("u0", true, false).await;
     app.erase("u1").await;
     app.outcome(undo(like("u2", "p")), "undone").await;
-    app.put("/v1/targets/p", &json!({"author": "a"}))
-        .await
-        .assert_status(200);
+    app.write("/v1/targets/p", &json!({"author": "a"})).await;
     app.count("u3", "bookmark", "p").await;
     let text = until("the deliveries", async || {
         let text = read(&app).await;

@@ -6,11 +6,9 @@ use std::time::{Duration, Instant};
 use activity_rank_store::redis::transport::{Endpoint, ReqwestTransport};
 use activity_rank_store::redis::{Client, Command, Pipeline, Reply, StoreError};
 use activity_rank_store::scripts::TOP;
-use test_support::{Api, Fault, Forwarder, TOKEN, gateway, json};
+use test_support::{Api, Fault, Forwarder, TOKEN, gateway, json, scaled};
 
 use crate::app::TestApp;
-
-const DEADLINE: Duration = Duration::from_millis(500);
 
 #[tokio::test]
 async fn native_client_times_out_and_never_redirects() {
@@ -20,9 +18,11 @@ async fn native_client_times_out_and_never_redirects() {
         Forwarder::to(&gateway().url()),
         Forwarder::to(&gateway().url()),
     );
-    let endpoint = Endpoint::new(&forwarder.url(), TOKEN, 500);
+    let deadline = scaled(Duration::from_millis(500));
+    let milliseconds = deadline.as_millis().try_into().expect("milliseconds");
+    let endpoint = Endpoint::new(&forwarder.url(), TOKEN, milliseconds);
     let transport = Box::new(ReqwestTransport::new(endpoint));
-    let store = Client::new(transport, 500, || 0);
+    let store = Client::new(transport, milliseconds, || 0);
     let ping = Pipeline::new(vec![Command::new("PING")]);
     let replies = store.run(&ping).await.map(|replies| replies.len());
     assert_eq!(replies, Ok(1));
@@ -44,7 +44,7 @@ async fn native_client_times_out_and_never_redirects() {
             !cause.is_empty() && !cause.contains("//") && !cause.contains(TOKEN),
             "{fault:?}: {cause}"
         );
-        assert!(start.elapsed() < 10 * DEADLINE, "{fault:?}");
+        assert!(start.elapsed() < 10 * deadline, "{fault:?}");
     }
     assert_eq!(other.count(), 0);
     forwarder.fail_next(Fault::Respond(401, String::new()));

@@ -111,6 +111,17 @@ pub fn store_unavailable() -> Value {
     problem("store-unavailable", detail)
 }
 
+/// Returns the columns of the lines of a table: two spaces or more are between columns.
+pub fn columns<const N: usize>(table: &str) -> impl Iterator<Item = [&str; N]> {
+    let lines = table.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| {
+        let columns = line.split("  ").map(str::trim);
+        let columns: Vec<&str> = columns.filter(|column| !column.is_empty()).collect();
+        let columns = columns.try_into();
+        columns.unwrap_or_else(|_| panic!("{line}: not {N} columns"))
+    })
+}
+
 /// Asserts the status and the type of a problem, whatever its detail.
 #[track_caller]
 pub fn assert_problem(response: &Answer, slug: &'static str) {

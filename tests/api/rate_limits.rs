@@ -3,15 +3,16 @@
 //! Plain workerd has no rate limits: these tests run in Miniflare.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures::future::join_all;
-use test_support::{Answer, Fault, Forwarder, Method, Value, json, until};
+use test_support::{Answer, Forwarder, Method, Value, json, until};
 
 use crate::app::TestApp;
 use crate::bodies;
 use crate::client::JSON;
 use crate::problem::problem;
+use crate::single_flight::together;
 use crate::token::sign::{SECRET, claims, hs256};
 
 /// Requests that each limiter admits in a minute.
@@ -211,13 +212,13 @@ async fn crowd_over_read_limit_gets_429() {
     let (service, forwarder) = start();
     let anonymous = service.without_key();
     service.get("/v1/ranking/week").await.assert_status(200);
-    forwarder.fail(|_| Some(Fault::Delay(Duration::from_millis(500))));
     let answers = within_a_minute(async |run| {
         let address = format!("192.0.2.{run}");
         let from = [("cf-connecting-ip", address.as_str())];
         let path = format!("/v1/ranking/week?limit={run}");
         let read = |_| anonymous.send(Method::GET, &path, "", &from);
-        join_all((0..4 * LIMIT).map(read)).await
+        let reads = join_all((0..4 * LIMIT).map(read));
+        together(service.worker.url(), &forwarder, reads).await
     })
     .await;
     let (within, over): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
@@ -281,7 +282,7 @@ async fn failing_rate_limiter_admits_requests() {
         worker.json("READ_LIMIT", json!([]))
     });
     let user = app.with_key(&hs256(&claims("42")));
-    user.outcome(like("42", 0), "counted").await;
+    user.counted(like("42", 0)).await;
     let (anonymous, path) = (app.without_key(), "/v1/ranking/day");
     let from = [("cf-connecting-ip", "203.0.113.7")];
     let read = anonymous.send(Method::GET, path, "", &from).await;

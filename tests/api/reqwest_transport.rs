@@ -1,7 +1,9 @@
 //! The Worker that `scripts/build --features reqwest` builds: it sends requests to the store with the
 //! reqwest crate instead of the platform's `fetch`.
 
-use test_support::{Fault, Forwarder, Value, WorkerBuilder, gateway, json, root, until};
+use std::time::Duration;
+
+use test_support::{Fault, Forwarder, Value, WorkerBuilder, gateway, json, root, scaled, until};
 
 use crate::app::TestApp;
 use crate::bodies::{board, entry, like, outcome};
@@ -57,10 +59,11 @@ async fn reqwest_worker_reports_unavailable_store() {
     let unreachable = start(|worker| worker.store("http://127.0.0.1:1"));
     assert_problem(&unreachable, &problem).await;
     let forwarder = Forwarder::to(&gateway().url());
+    let deadline = scaled(Duration::from_millis(500));
     let failing = start(|worker| {
         worker
             .store(&forwarder.url())
-            .var("STORE_TIMEOUT_MS", "100")
+            .json("STORE_TIMEOUT_MS", json!(deadline.as_millis()))
     });
     for fault in [Fault::CutBefore, Fault::HangBefore, Fault::HangInResponse] {
         forwarder.fail(move |_| Some(fault.clone()));

@@ -93,7 +93,7 @@ async fn isolate_cache_has_a_budget_of_bytes() {
     let profile = |id: &String| json!({"id": id, "name": id, "avatar": link, "url": link});
     let profiles: Vec<_> = users.iter().map(profile).collect();
     for some in profiles.chunks(50) {
-        app.put("/v1/users", &json!(some)).await.assert_status(200);
+        app.write("/v1/users", &json!(some)).await;
     }
     let likes: Vec<_> = users.iter().map(|user| like(user, "p")).collect();
     app.send_activity(json!(likes)).await.assert_status(200);
@@ -236,7 +236,7 @@ async fn expired_board_is_read_again(edge: &Edge) {
 async fn closed_board_is_cached_for_five_minutes(edge: &Edge) {
     let path = format!("/v1/ranking/day?date={}", day(9));
     let like = dated(like("42", "then"), noon(9));
-    edge.app.outcome(like, "counted").await;
+    edge.app.counted(like).await;
     let first = edge.app.get(&path).await;
     let control = Some("public, max-age=300, stale-if-error=86400");
     assert_eq!(first.body["total"], 1);

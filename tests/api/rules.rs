@@ -6,7 +6,7 @@ use test_support::{Fault, Forwarder, Recorded, SERVICE_KEY, Value, WorkerBuilder
 use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, with};
 use crate::client::Client;
-use crate::problem::{Problem, assert_problem, problem};
+use crate::problem::{Problem, assert_problem, columns, problem};
 use crate::store::Store;
 
 /// Milliseconds from the publication of a version to the earliest instant from which it may hold.
@@ -81,14 +81,12 @@ async fn version_holds_from_its_instant_to_the_millisecond() {
     let later = later(&app, 120);
     let before = (from - 1.millisecond()).to_string();
     for (target, at, points) in [("a", before, 2), ("b", from.to_string(), 3)] {
-        let counted = later
-            .outcome(dated(like("42", target), at), "counted")
-            .await;
+        let counted = later.counted(dated(like("42", target), at)).await;
         assert_eq!(counted["points"], points, "{target}");
     }
-    let now = app.outcome(like("42", "c"), "counted").await;
+    let now = app.counted(like("42", "c")).await;
     assert_eq!(now["points"], 2);
-    let now = later.outcome(like("42", "d"), "counted").await;
+    let now = later.counted(like("42", "d")).await;
     assert_eq!(now["points"], 3);
 }
 
@@ -98,7 +96,7 @@ async fn workers_with_old_definitions_count_by_version() {
     let app = start();
     let workers = [later(&app, 120), later(&app, 120)];
     for (worker, target) in workers.iter().zip(["a", "b"]) {
-        let counted = worker.outcome(like("42", target), "counted").await;
+        let counted = worker.counted(like("42", target)).await;
         assert_eq!(counted["points"], 2);
     }
     let from = seconds_ahead(90);
@@ -107,9 +105,7 @@ async fn workers_with_old_definitions_count_by_version() {
         for (millis, points) in [(-1, 2), (0, 5)] {
             let at = (from + millis.milliseconds()).to_string();
             let target = format!("{index}{millis}");
-            let counted = worker
-                .outcome(dated(like("42", &target), at), "counted")
-                .await;
+            let counted = worker.counted(dated(like("42", &target), at)).await;
             assert_eq!(counted["points"], points, "{target}");
         }
         let mut array = Vec::new();
@@ -152,10 +148,10 @@ async fn each_field_is_changed_and_caps_are_removed() {
         worker.json("RULES", rules)
     });
     for target in ["a", "b", "c"] {
-        later.outcome(like("42", target), "counted").await;
+        later.counted(like("42", target)).await;
     }
     let bookmark = |target| activity("42", "bookmark", target);
-    later.outcome(bookmark("a"), "counted").await;
+    later.counted(bookmark("a")).await;
     let capped = later.outcome(bookmark("b"), "capped").await;
     assert_eq!(capped["reason"], "cooldown");
     let list = later.read("/v1/rules").await;
@@ -268,14 +264,14 @@ async fn coming_version_is_removed_when_taken_back() {
         assert_eq!(response.body["state"], "removed");
     }
     let later = later(&app, 250);
-    let counted = later.outcome(like("42", "a"), "counted").await;
+    let counted = later.counted(like("42", "a")).await;
     assert_eq!(counted["points"], 2);
     let next = publish(&app, from, json!({"like": {"points": 4}})).await;
     assert_eq!(
         (&next["version"], &next["changes"]),
         (&json!(2), &json!([change("like", "points", 2, 4)]))
     );
-    let counted = later.outcome(like("42", "b"), "counted").await;
+    let counted = later.counted(like("42", "b")).await;
     assert_eq!(counted["points"], 4);
 }
 
@@ -297,7 +293,7 @@ async fn version_in_force_is_taken_back_by_a_new_one() {
     )
     .await;
     let second = later(&app, 120);
-    let counted = second.outcome(like("42", "a"), "counted").await;
+    let counted = second.counted(like("42", "a")).await;
     assert_eq!(counted["points"], 9);
     for _ in 0..2 {
         let response = second
@@ -315,10 +311,10 @@ async fn version_in_force_is_taken_back_by_a_new_one() {
         ]);
         assert_eq!(version["changes"], expected);
     }
-    let counted = second.outcome(like("42", "b"), "counted").await;
+    let counted = second.counted(like("42", "b")).await;
     assert_eq!(counted["points"], 9, "not yet");
     let third = later(&app, 240);
-    let counted = third.outcome(like("42", "c"), "counted").await;
+    let counted = third.counted(like("42", "c")).await;
     assert_eq!(counted["points"], 3);
     let list = third.read("/v1/rules").await;
     assert_eq!(list["rules"]["comment"]["points"], 3);
@@ -343,104 +339,47 @@ async fn taken_back_take_back_restores_the_version() {
         .await
         .assert_status(200);
     let third = later(&app, 240);
-    let counted = third.outcome(like("42", "a"), "counted").await;
+    let counted = third.counted(like("42", "a")).await;
     assert_eq!(counted["points"], 2);
     let response = third.delete("/v1/rules/2?reason=x").await;
     assert_eq!(
         response.body["changes"],
         json!([change("like", "points", 2, 3)])
     );
-    let counted = later(&app, 400).outcome(like("42", "b"), "counted").await;
+    let counted = later(&app, 400).counted(like("42", "b")).await;
     assert_eq!(counted["points"], 3);
 }
+
+/// A change of a publication, the invalid field and its error.
+const INVALID: &str = r#"
+    {"from":"2030-01-01"}                       from                 must be an RFC 3339 date and time with an offset such as 2026-11-20T08:00:00Z
+    {"from":"2900-01-01T00:00:00Z"}             from                 must be 75 seconds to 366 days ahead; without it, the rules hold from the earliest instant
+    {"rules":{}}                                rules                must be an object of one action or more with their changes
+    {"rules":{"sing":{"points":1}}}             rules/sing           must be one of bookmark, comment, follow, like, publish, visit
+    {"rules":{"like":{"pair_cap":4}}}           rules/like/pair_cap  needs boards of content: CONTENT_PERIODS is not set
+    {"rules":{"like":{}}}                       rules/like           must be an object of one field or more
+    {"rules":{"like":3}}                        rules/like           must be an object of one field or more
+    {"rules":{"like":{"once":"day"}}}           rules/like/once      cannot be published; expected one of points, daily_cap, member_cap, pair_cap, cooldown, received
+    {"rules":{"like":{"points":0}}}             rules/like/points    must be above 0 and at most 8388607
+    {"rules":{"like":{"points":null}}}          rules/like/points    must be a number
+    {"rules":{"like":{"points":0.5}}}           rules/like/points    is finer than POINT_DECIMALS = 0 allows
+    {"rules":{"like":{"cooldown":0}}}           rules/like/cooldown  must be whole seconds, 1 to 31536000
+    {"rules":{"like":{"received":-1}}}          rules/like/received  must be 0 or more and at most 8388607
+    {"reason":""}                               reason               must be 1 to 500 characters
+    {"public_reason":1}                         public_reason        must be true or false
+    {"note":1}                                  note                 is unknown; expected one of from, rules, reason, public_reason
+"#;
 
 #[tokio::test]
 async fn invalid_publications_are_refused() {
     let app = start();
     let from = "must be 75 seconds to 366 days ahead; without it, the rules hold from the earliest instant";
-    let instant = "must be an RFC 3339 date and time with an offset such as 2026-11-20T08:00:00Z";
-    let fields = "cannot be published; expected one of points, daily_cap, member_cap, pair_cap, cooldown, received";
-    let actions = "must be one of bookmark, comment, follow, like, publish, visit";
-    for (change, pointer, detail) in [
-        (json!({"from": seconds_ahead(60).to_string()}), "from", from),
-        (
-            json!({"from": seconds_ahead(-60).to_string()}),
-            "from",
-            from,
-        ),
-        (json!({"from": "2030-01-01"}), "from", instant),
-        (json!({"from": "2900-01-01T00:00:00Z"}), "from", from),
-        (
-            json!({"rules": {}}),
-            "rules",
-            "must be an object of one action or more with their changes",
-        ),
-        (
-            json!({"rules": {"sing": {"points": 1}}}),
-            "rules/sing",
-            actions,
-        ),
-        (
-            json!({"rules": {"like": {"pair_cap": 4}}}),
-            "rules/like/pair_cap",
-            "needs boards of content: CONTENT_PERIODS is not set",
-        ),
-        (
-            json!({"rules": {"like": {}}}),
-            "rules/like",
-            "must be an object of one field or more",
-        ),
-        (
-            json!({"rules": {"like": 3}}),
-            "rules/like",
-            "must be an object of one field or more",
-        ),
-        (
-            json!({"rules": {"like": {"once": "day"}}}),
-            "rules/like/once",
-            fields,
-        ),
-        (
-            json!({"rules": {"like": {"points": 0}}}),
-            "rules/like/points",
-            "must be above 0 and at most 8388607",
-        ),
-        (
-            json!({"rules": {"like": {"points": null}}}),
-            "rules/like/points",
-            "must be a number",
-        ),
-        (
-            json!({"rules": {"like": {"points": 0.5}}}),
-            "rules/like/points",
-            "is finer than POINT_DECIMALS = 0 allows",
-        ),
-        (
-            json!({"rules": {"like": {"cooldown": 0}}}),
-            "rules/like/cooldown",
-            "must be whole seconds, 1 to 31536000",
-        ),
-        (
-            json!({"rules": {"like": {"received": -1}}}),
-            "rules/like/received",
-            "must be 0 or more and at most 8388607",
-        ),
-        (
-            json!({"reason": ""}),
-            "reason",
-            "must be 1 to 500 characters",
-        ),
-        (
-            json!({"public_reason": 1}),
-            "public_reason",
-            "must be true or false",
-        ),
-        (
-            json!({"note": 1}),
-            "note",
-            "is unknown; expected one of from, rules, reason, public_reason",
-        ),
-    ] {
+    let early = [60, -60].map(|ahead| json!({"from": seconds_ahead(ahead).to_string()}));
+    let early = early.into_iter().map(|change| (change, "from", from));
+    let rows = columns(INVALID).map(|[change, pointer, detail]| {
+        (serde_json::from_str(change).expect("JSON"), pointer, detail)
+    });
+    for (change, pointer, detail) in early.chain(rows) {
         let body = with(publication(json!({"like": {"points": 3}})), change);
         let expected = Problem::with_error("invalid-request", pointer, detail).body();
         app.post("/v1/rules", &body).await.assert(400, expected);
@@ -485,13 +424,9 @@ async fn version_lets_targets_receive_points() {
                 .cron()
         });
         let registration = json!({"author": "ada", "title": "Post"});
-        app.put("/v1/targets/post", &registration)
-            .await
-            .assert_status(200);
+        app.write("/v1/targets/post", &registration).await;
         // The Worker learns the definitions by its first call after the publication, which is this one's second attempt.
-        later
-            .outcome(activity("42", "wave", "post"), "counted")
-            .await;
+        later.counted(activity("42", "wave", "post")).await;
         let rules = json!({"like": {"received": 4}, "wave": {"received": 7}});
         publish(&app, seconds_ahead(80), rules).await;
         let array = json!([like("43", "post"), activity("44", "wave", "post")]);

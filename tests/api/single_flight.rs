@@ -2,7 +2,6 @@
 //! `src/cache/shared.js`.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use futures::future::join_all;
 use test_support::{Answer, Api, Fault, Forwarder, Method, Value, until};
@@ -12,7 +11,6 @@ use crate::bodies::{like, undo};
 use crate::events::Event;
 
 const READERS: usize = 24;
-const DELAY: Duration = Duration::from_millis(500);
 const STANDING: &str = "/v1/ranking/all/users/42";
 
 /// Sends the same request many times at once, without a key.
@@ -20,6 +18,26 @@ async fn crowd(app: &TestApp, path: &str, headers: &[(&str, &str)]) -> Vec<Answe
     let api = Api::new(app.url());
     let read = |_| api.send(Method::GET, path, String::new(), headers);
     join_all((0..READERS).map(read)).await
+}
+
+/// Waits until the Worker has received the requests that were sent before: each later one needs a turn of its event
+/// loop, which also reads all others that wait in a socket.
+async fn until_received(url: &str) {
+    let api = Api::new(url);
+    for _ in 0..10 {
+        api.get("/nowhere").await.assert_status(404);
+    }
+}
+
+/// Sends requests while the store holds theirs, until the Worker has received all of them.
+pub async fn together<T>(url: &str, forwarder: &Forwarder, requests: impl Future<Output = T>) -> T {
+    forwarder.reset();
+    forwarder.fail(|_| Some(Fault::Hold));
+    let release = async {
+        until_received(url).await;
+        forwarder.heal();
+    };
+    futures::join!(requests, release).0
 }
 
 /// Returns the number of commands that the store received.
@@ -31,19 +49,14 @@ fn commands(forwarder: &Forwarder) -> usize {
         .sum()
 }
 
-/// Starts a Worker with one user on the board, whose store takes long from now on.
+/// Starts a Worker with one user on the board, whose store has all scripts.
 async fn start(max_age: &str) -> (TestApp, Forwarder) {
-    let (app, forwarder) = TestApp::behind_forwarder(|worker| {
-        let worker = worker.var("BOARD_MAX_AGE", max_age);
-        worker.var("STORE_TIMEOUT_MS", "2000").aborting()
-    });
+    let (app, forwarder) =
+        TestApp::behind_forwarder(|worker| worker.var("BOARD_MAX_AGE", max_age).aborting());
     app.count("42", "like", "post-7").await;
     for path in PATHS {
-        // The store learns the scripts.
         app.get(path).await.assert_status(200);
     }
-    forwarder.reset();
-    forwarder.fail(|_| Some(Fault::Delay(DELAY)));
     (app, forwarder)
 }
 
@@ -70,21 +83,19 @@ async fn origins_share_a_response() {
     });
     app.count("42", "like", "post-7").await;
     app.get(STANDING).await.assert_status(200);
-    forwarder.reset();
-    forwarder.fail(|_| Some(Fault::Delay(DELAY)));
     let api = Api::new(app.url());
     for (path, exposed) in [
         (STANDING, "x-request-id"),
         ("/v1/ranking/all?limit=7", "etag, x-request-id"),
         ("/v1/ranking/all/users/8?around=9999", "x-request-id"),
     ] {
-        forwarder.reset();
         let read = |number: usize| {
             let headers = [("origin", origins[number % 3])];
             let api = api.clone();
             async move { api.send(Method::GET, path, String::new(), &headers).await }
         };
-        let answers = join_all((0..READERS).map(read)).await;
+        let reads = join_all((0..READERS).map(read));
+        let answers = together(app.url(), &forwarder, reads).await;
         for (answer, origin) in answers.iter().zip(origins.iter().cycle()) {
             answer.assert(answers[0].status, answers[0].body.clone());
             let is_allowed = allowed.contains(origin);
@@ -106,8 +117,7 @@ async fn origins_share_a_response() {
 
 /// Reads a path many times at once. Returns one of the equal bodies.
 async fn read_once(app: &TestApp, forwarder: &Forwarder, path: &str) -> Value {
-    forwarder.reset();
-    let answers = crowd(app, path, &[]).await;
+    let answers = together(app.url(), forwarder, crowd(app, path, &[])).await;
     let ids = answers.iter().map(|answer| answer.header("x-request-id"));
     assert_eq!(ids.collect::<BTreeSet<_>>().len(), READERS, "{path}");
     for answer in &answers {
@@ -158,8 +168,8 @@ async fn reader_after_write_sees_it() {
         (undo(like("42", "post-8")), 2),
         (like("42", "post-9"), 4),
     ] {
-        // The store executes the read and never responds.
-        forwarder.fail_next(Fault::HangAfter);
+        // The store executes the read and responds after the write and the read of it.
+        forwarder.fail_next(Fault::HoldResponse);
         let count = forwarder.count();
         let before = crowd(&app, STANDING, &[]);
         let write_and_read = async {
@@ -168,7 +178,9 @@ async fn reader_after_write_sees_it() {
             })
             .await;
             app.send_activity(activity).await.assert_status(200);
-            anonymous.get(STANDING).await
+            let after = anonymous.get(STANDING).await;
+            forwarder.heal();
+            after
         };
         let (_, after) = futures::join!(before, write_and_read);
         assert_eq!(score(after.assert_status(200)), Value::from(expected));
@@ -178,13 +190,18 @@ async fn reader_after_write_sees_it() {
 #[tokio::test]
 async fn failed_read_is_shared() {
     let (app, forwarder) = start("0").await;
-    forwarder.fail(|_| Some(Fault::CutBefore));
-    for answer in crowd(&app, STANDING, &[]).await {
+    forwarder.reset();
+    forwarder.fail(|_| Some(Fault::HoldThenCut));
+    let release = async {
+        until_received(app.url()).await;
+        forwarder.heal();
+    };
+    let (answers, ()) = futures::join!(crowd(&app, STANDING, &[]), release);
+    for answer in answers {
         answer.assert_status(503);
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
-    assert!(commands(&forwarder) <= READERS / 4);
-    forwarder.heal();
+    assert_eq!(commands(&forwarder), 1);
     app.get(STANDING).await.assert_status(200);
 }
 
@@ -192,10 +209,14 @@ async fn failed_read_is_shared() {
 #[tokio::test]
 async fn aborted_leader_serves_its_followers() {
     let (app, forwarder) = start("0").await;
-    let (aborted, others) = futures::join!(
-        crowd(&app, STANDING, &[("x-abort-after", "100")]),
-        crowd(&app, STANDING, &[("x-abort-after", "20000")]),
-    );
+    forwarder.reset();
+    forwarder.fail(|_| Some(Fault::Hold));
+    let aborted = async {
+        let aborted = crowd(&app, STANDING, &[("x-abort-after", "100")]).await;
+        forwarder.heal();
+        aborted
+    };
+    let (aborted, others) = futures::join!(aborted, crowd(&app, STANDING, &[]));
     assert!(aborted.iter().all(|answer| answer.status == 499));
     for answer in others {
         answer.assert_status(200);
@@ -207,10 +228,9 @@ async fn aborted_leader_serves_its_followers() {
 #[tokio::test]
 async fn authenticated_readers_share_nothing() {
     let (app, forwarder) = start("0").await;
-    let (anonymous, service) = futures::join!(
-        crowd(&app, STANDING, &[]),
-        join_all((0..READERS).map(|_| app.get(STANDING))),
-    );
+    let of_service = join_all((0..READERS).map(|_| app.get(STANDING)));
+    let reads = async { futures::join!(crowd(&app, STANDING, &[]), of_service) };
+    let (anonymous, service) = together(app.url(), &forwarder, reads).await;
     for answer in anonymous.iter().chain(&service) {
         answer.assert(200, anonymous[0].body.clone());
     }
@@ -222,9 +242,9 @@ async fn shared_response_has_its_own_conditions() {
     let (app, forwarder) = start("5").await;
     let first = app.get("/v1/ranking/all?limit=9").await;
     let etag = first.header("etag").expect("an ETag");
-    forwarder.reset();
     let (path, condition) = ("/v1/ranking/all?limit=8", [("if-none-match", etag)]);
-    let (full, known) = futures::join!(crowd(&app, path, &[]), crowd(&app, path, &condition));
+    let reads = async { futures::join!(crowd(&app, path, &[]), crowd(&app, path, &condition)) };
+    let (full, known) = together(app.url(), &forwarder, reads).await;
     for answer in full {
         answer.assert(200, first.body.clone());
     }
@@ -250,9 +270,7 @@ async fn boards_of_every_kind_are_shared() {
             "/v1/events/spring/ranking?limit=8",
         ),
     ] {
-        forwarder.heal();
         app.get(path).await.assert_status(200);
-        forwarder.fail(|_| Some(Fault::Delay(DELAY)));
         read_once(&app, &forwarder, other).await;
     }
 }

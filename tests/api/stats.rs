@@ -49,7 +49,7 @@ async fn stats_report_activity_of_each_day() {
     let app = start(|worker| worker);
     for (user, back) in [("a", 0), ("b", 0), ("a", 2), ("c", 2)] {
         let like = dated(like(user, &format!("p{back}")), noon(back));
-        app.outcome(like, "counted").await;
+        app.counted(like).await;
     }
     app.count("a", "visit", "/").await;
     // An undo counts on the day of the like; one that finds nothing does not count.
@@ -86,9 +86,7 @@ async fn stats_report_activity_of_each_day() {
 #[tokio::test]
 async fn adjustment_of_event_is_not_in_stats() {
     let app = start(|worker| worker);
-    let event = Event::between("hackathon", 1_000, 600_000);
-    event.put(&app).await;
-    event.wait_for(&app, "running").await;
+    Event::new("hackathon").begin(&app, &mut app.store()).await;
     app.count("a", "like", "p0").await;
     let adjustment = json!({"id": "1", "event": "hackathon", "points": 5, "reason": "r"});
     app.adjust("a", &adjustment).await.assert_status(200);
@@ -140,7 +138,7 @@ async fn active_members_are_those_of_boards() {
     for (number, user) in (0..).zip(&users) {
         for back in [0, 1 + number % 3] {
             let like = dated(like(user, &format!("{back}")), noon(back));
-            app.outcome(like, "counted").await;
+            app.counted(like).await;
         }
     }
     app.moderate("u0", true, false).await;
@@ -263,7 +261,7 @@ async fn erasure_keeps_sums() {
 async fn undo_takes_back_the_points_of_its_activity() {
     let app = start(|worker| worker.json("KEEP_DAYS", json!({"day": 2})));
     let action = dated(activity("42", "like", "p"), noon(3));
-    app.outcome(action, "counted").await;
+    app.counted(action).await;
     app.count("42", "like", "q").await;
     let board = app.store().key_of("42", &format!("bd:{}", day(3)));
     assert_eq!(app.store().run::<i64>("DEL", &[&board]), 1);

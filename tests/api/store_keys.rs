@@ -194,7 +194,7 @@ async fn keys_of_the_whole_service_are_listed() {
         activity("42", "like", "post-7"),
         activity("42", "visit", "/a"),
     ] {
-        app.outcome(body, "counted").await;
+        app.counted(body).await;
     }
     app.outcome(
         with(activity("42", "like", "post-7"), json!({"undo": true})),
@@ -202,9 +202,7 @@ async fn keys_of_the_whole_service_are_listed() {
     )
     .await;
     app.set_name("42", "Ada").await;
-    app.put("/v1/users/43", &json!({"hidden": true}))
-        .await
-        .assert_status(200);
+    app.write("/v1/users/43", &json!({"hidden": true})).await;
     app.moderate("9", true, false).await;
     app.adjust("42", &json!({"id": "1", "points": 5, "reason": "A test"}))
         .await;

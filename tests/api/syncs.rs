@@ -190,27 +190,6 @@ async fn longest_source_is_accepted() {
 }
 
 #[tokio::test]
-async fn syncs_need_the_scope_admin() {
-    let app = start();
-    let body = json!({"state": "running"});
-    let operator = app.with_key("moderation-key");
-    operator
-        .put(&format!("{PATH}/ghost"), &body)
-        .await
-        .assert_status(200);
-    operator.get(PATH).await.assert_status(200);
-    let scraper = app.with_key("scraper");
-    let lacking = problem("forbidden", "This service key lacks the scope admin.");
-    for response in [
-        scraper.get(PATH).await,
-        scraper.put(&format!("{PATH}/ghost"), &body).await,
-        scraper.delete(&format!("{PATH}/ghost")).await,
-    ] {
-        response.assert(403, lacking.clone());
-    }
-}
-
-#[tokio::test]
 async fn deployment_without_journal_has_no_syncs() {
     let app = TestApp::start();
     let missing = problem(

@@ -65,6 +65,10 @@ impl Visitor {
         }
     }
 
+    async fn counted(&self, action: &str, target: &str) -> Value {
+        self.outcome(action, target, "counted").await
+    }
+
     async fn outcome(&self, action: &str, target: &str, expected: &str) -> Value {
         let sent = activity(&self.id, action, target);
         self.client.outcome(sent, expected).await
@@ -73,7 +77,7 @@ impl Visitor {
 
 async fn register(app: &Client, target: &str) {
     let (path, body) = (format!("/v1/targets/{target}"), json!({"author": "9"}));
-    app.put(&path, &body).await.assert_status(200);
+    app.write(&path, &body).await;
 }
 
 /// Returns the response with the numbers of targets, after every receiver has received.
@@ -122,7 +126,7 @@ async fn visitor_counts_for_content_alone() {
     let app = start();
     register(&app, "post-7").await;
     let visitor = Visitor::new(&app, "192.0.2.1").await;
-    let counted = visitor.outcome("like", "post-7", "counted").await;
+    let counted = visitor.counted("like", "post-7").await;
     assert_eq!(counted, json!({"outcome": "counted", "points": 2}));
     visitor.outcome("like", "post-7", "duplicate").await;
     app.count("42", "like", "post-7").await;
@@ -160,7 +164,7 @@ async fn action_without_points_is_counted() {
     register(&app, "post-7").await;
     register(&app, "post-8").await;
     let visitor = Visitor::new(&app, "192.0.2.1").await;
-    visitor.outcome("helpful", "post-7", "counted").await;
+    visitor.counted("helpful", "post-7").await;
     app.count("42", "helpful", "post-7").await;
     app.count("42", "like", "post-8").await;
     let helpful = |number: u32| json!({"helpful": number});
@@ -407,7 +411,7 @@ async fn turnstile_checks_new_visitors() {
     bad.assert(403, refused.clone());
     let response = request_visitor(&app, "192.0.2.1", token("good")).await;
     let visitor = Visitor::of(&app, response.assert_status(200));
-    visitor.outcome("like", "post-7", "counted").await;
+    visitor.counted("like", "post-7").await;
     let again = request_visitor(&app, "192.0.2.1", token("good")).await;
     again.assert(403, refused);
     let detail = "Nothing was changed. Retrying the request is safe.";
@@ -432,7 +436,7 @@ async fn cheating_crowd_stays_within_limits() {
     register(&app, "post-7").await;
     let honest = async |number: usize| {
         let visitor = Visitor::new(&app, &format!("198.51.100.{number}")).await;
-        visitor.outcome("like", "post-7", "counted").await;
+        visitor.counted("like", "post-7").await;
     };
     let cheat = async |number: usize| {
         let address = format!("203.0.113.{number}");
@@ -484,7 +488,7 @@ async fn journal_counts_no_visitor_as_member() {
     for _ in 0..10 {
         let visitor = Visitor::new(&app, "192.0.2.1").await;
         for target in ["post-7", "post-8"] {
-            visitor.outcome("like", target, "counted").await;
+            visitor.counted("like", target).await;
         }
         let sent = undo(like(&visitor.id, "post-8"));
         visitor.client.outcome(sent, "undone").await;
@@ -607,7 +611,7 @@ async fn erased_visitor_leaves_no_trace() {
     let app = start();
     register(&app, "post-7").await;
     let visitor = Visitor::new(&app, "192.0.2.1").await;
-    visitor.outcome("like", "post-7", "counted").await;
+    visitor.counted("like", "post-7").await;
     let number = |like: u32| numbers("post-7", json!({"like": like}));
     let query = "?actions=like&targets=post-7";
     assert_eq!(counts(&app, query).await, number(1));
@@ -629,7 +633,7 @@ async fn hidden_and_deleted_targets_count_nothing() {
     let moderate = async |hidden: bool| {
         let body = json!({"hidden": hidden, "reason": "A test"});
         let path = "/v1/targets/post-7/moderation";
-        app.put(path, &body).await.assert_status(200);
+        app.write(path, &body).await;
     };
     moderate(true).await;
     assert_eq!(counts(&app, query).await, number(0));

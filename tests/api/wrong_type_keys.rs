@@ -134,8 +134,7 @@ async fn array_item_on_wrong_type_key_fails_alone() {
 async fn late_undo_on_wrong_type_key_changes_nothing() {
     let app = TestApp::start();
     let mut store = app.store();
-    app.outcome(dated(like("42", "p"), noon(40)), "counted")
-        .await;
+    app.counted(dated(like("42", "p"), noon(40))).await;
     let board = store.key(&format!("bd:{}", day(0)));
     store.run::<i64>("RPUSH", &[&board, "foreign"]);
     let before = store.snapshot();

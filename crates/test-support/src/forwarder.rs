@@ -18,7 +18,7 @@ use hyper::{HeaderMap, Request, Response, service::service_fn};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::api::http_client;
 use crate::replica::{Replica, Route};
@@ -32,6 +32,12 @@ pub enum Fault {
     CutAfter,
     /// Forwards the request after this time.
     Delay(Duration),
+    /// Forwards the request after [`Forwarder::heal`].
+    Hold,
+    /// Closes the connection after [`Forwarder::heal`]; the store does not receive the request.
+    HoldThenCut,
+    /// Forwards the request, and sends the response after [`Forwarder::heal`].
+    HoldResponse,
     /// Never responds; the store does not receive the request.
     HangBefore,
     /// Never responds, although the store has executed the request.
@@ -133,10 +139,28 @@ impl Recorded {
 /// Chooses the fault of each request.
 type Plan = Box<dyn FnMut(&Recorded) -> Option<Fault> + Send>;
 
+/// Holds requests until it is closed.
+struct Gate(Semaphore);
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self(Semaphore::new(0))
+    }
+}
+
+impl Gate {
+    async fn wait(&self) {
+        // It has no permits: the only result is that it was closed.
+        let _ = self.0.acquire().await;
+    }
+}
+
 #[derive(Default)]
 struct State {
     requests: Vec<Recorded>,
     plan: Option<Plan>,
+    /// Closed by the next [`Forwarder::heal`], which lets the requests that wait for it go on.
+    gate: Arc<Gate>,
     /// Its reference count is the number of forwarded requests without a response, plus one.
     in_flight: Arc<()>,
 }
@@ -264,9 +288,11 @@ impl Forwarder {
         });
     }
 
-    /// Stops injecting faults.
+    /// Stops injecting faults, and lets the requests go on that [`Fault::Hold`] and its like hold.
     pub fn heal(&self) {
-        self.state().plan = None;
+        let mut state = self.state();
+        state.plan = None;
+        std::mem::take(&mut state.gate).0.close();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -318,11 +344,11 @@ async fn respond(
             token.expect("a token in ASCII").to_owned()
         }),
     };
-    let (fault, in_flight) = {
+    let (fault, gate, in_flight) = {
         let mut state = lock(&state);
         let fault = state.plan.as_mut().and_then(|plan| plan(&recorded));
         state.requests.push(recorded.clone());
-        (fault, Arc::clone(&state.in_flight))
+        (fault, Arc::clone(&state.gate), Arc::clone(&state.in_flight))
     };
     let mut by_replica = false;
     match &fault {
@@ -339,6 +365,11 @@ async fn respond(
         }
         Some(Fault::CutBefore) => return Err(Cut),
         Some(Fault::Delay(time)) => tokio::time::sleep(*time).await,
+        Some(Fault::Hold) => gate.wait().await,
+        Some(Fault::HoldThenCut) => {
+            gate.wait().await;
+            return Err(Cut);
+        }
         Some(Fault::HangBefore) => return std::future::pending().await,
         Some(Fault::Respond(status, text)) => {
             let body = FaultyBody::complete(text.clone().into());
@@ -359,7 +390,11 @@ async fn respond(
             body = serde_json::to_vec(&commands).expect("JSON").into();
         }
         Some(
-            Fault::CutAfter | Fault::HangAfter | Fault::PartialResponse | Fault::HangInResponse,
+            Fault::CutAfter
+            | Fault::HoldResponse
+            | Fault::HangAfter
+            | Fault::PartialResponse
+            | Fault::HangInResponse,
         )
         | None => {}
     }
@@ -372,12 +407,18 @@ async fn respond(
     drop(in_flight);
     let body = match fault {
         Some(Fault::CutAfter) => return Err(Cut),
+        Some(Fault::HoldResponse) => {
+            gate.wait().await;
+            FaultyBody::complete(body)
+        }
         Some(Fault::HangAfter | Fault::HangAfterFirst) => return std::future::pending().await,
         Some(Fault::PartialResponse) => FaultyBody::half(&body, End::Cut),
         Some(Fault::HangInResponse) => FaultyBody::half(&body, End::Hang),
         Some(
             Fault::CutBefore
             | Fault::Delay(_)
+            | Fault::Hold
+            | Fault::HoldThenCut
             | Fault::HangBefore
             | Fault::Respond(..)
             | Fault::Redirect(_)

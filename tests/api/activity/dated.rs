@@ -34,7 +34,7 @@ async fn dated_activity_counts_on_boards_of_its_instant() {
 async fn undo_subtracts_from_the_original_boards() {
     let app = TestApp::start();
     let liked = with(like(&noon(40)), json!({"groups": ["eu"]}));
-    app.outcome(liked, "counted").await;
+    app.counted(liked).await;
     app.count("42", "like", "other").await;
     let undo = undo(with(bodies::like("42", "p"), json!({"groups": ["us"]})));
     let undone = outcome("undone", -2, standings(day(0), 2, 1));
@@ -48,12 +48,12 @@ async fn undo_subtracts_from_the_original_boards() {
 #[tokio::test]
 async fn activity_before_the_last_change_is_stale() {
     let app = TestApp::start();
-    app.outcome(like(&ago(300)), "counted").await;
+    app.counted(like(&ago(300))).await;
     app.outcome(unlike(&ago(100)), "undone").await;
     let stale = outcome("stale", 0, standings(day(0), 0, Value::Null));
     app.assert_activity(like(&ago(200)), stale).await;
     app.outcome(unlike(&ago(200)), "stale").await;
-    app.outcome(like(&ago(50)), "counted").await;
+    app.counted(like(&ago(50))).await;
     app.outcome(like(&ago(60)), "stale").await;
     app.outcome(like(&ago(40)), "duplicate").await;
 }
@@ -65,16 +65,16 @@ async fn undo_without_record_blocks_a_delayed_like() {
     app.outcome(unlike(&ago(100)), "nothing-to-undo").await;
     app.outcome(like(&ago(200)), "stale").await;
     app.outcome(unlike(&ago(200)), "stale").await;
-    app.outcome(like(&ago(90)), "counted").await;
+    app.counted(like(&ago(90))).await;
 }
 
 #[tokio::test]
 async fn instant_equal_to_last_change_is_not_stale() {
     let app = TestApp::start();
     let at = ago(100);
-    app.outcome(like(&at), "counted").await;
+    app.counted(like(&at)).await;
     app.outcome(unlike(&at), "undone").await;
-    app.outcome(like(&at), "counted").await;
+    app.counted(like(&at)).await;
     app.outcome(like(&at), "duplicate").await;
 }
 
@@ -82,44 +82,22 @@ async fn instant_equal_to_last_change_is_not_stale() {
 async fn instants_are_compared_in_milliseconds() {
     let app = TestApp::start();
     let at = |fraction: &str| ago(100).replace('Z', &format!(".{fraction}Z"));
-    app.outcome(like(&at("123")), "counted").await;
+    app.counted(like(&at("123"))).await;
     app.outcome(unlike(&at("122999")), "stale").await;
     app.outcome(unlike(&at("123")), "undone").await;
 }
 
 #[tokio::test]
-async fn at_accepts_every_form_of_rfc_3339() {
-    let app = TestApp::start();
-    let instants = [
-        "2026-01-02T03:04:05Z",
-        "2026-01-02t03:04:05z",
-        "2026-01-02T03:04:05.5Z",
-        "2026-01-02T03:04:05.123456789Z",
-        "2026-01-02T03:04:05+14:00",
-        "2026-01-02T03:04:05-11:30",
-        "2016-12-31T23:59:60Z",
-        "1969-12-31T23:59:59Z",
-        "0001-02-03T04:05:06Z",
-    ];
-    for (number, at) in instants.into_iter().enumerate() {
-        let like = bodies::like("42", &number.to_string());
-        let dated = dated(like.clone(), at);
-        app.outcome(dated, "counted").await;
-        app.outcome(undo(like), "undone").await;
-    }
-}
-
-#[tokio::test]
 async fn at_may_be_a_minute_ahead() {
     let app = TestApp::start();
-    app.outcome(like(&ahead(50)), "counted").await;
+    app.counted(like(&ahead(50))).await;
 }
 
 #[tokio::test]
 async fn earliest_instant_counts_in_every_time_zone() {
     for zone in ["UTC", "America/Los_Angeles", "Pacific/Kiritimati"] {
         let app = TestApp::with(|worker| worker.var("TIMEZONE", zone));
-        app.outcome(like("0001-01-02T00:00:00Z"), "counted").await;
+        app.counted(like("0001-01-02T00:00:00Z")).await;
         let undo = undo(bodies::like("42", "p"));
         app.outcome(undo, "undone").await;
     }

@@ -26,7 +26,7 @@ fn undone(user: &str, points: i64) -> Value {
 async fn undo_without_user_finds_former_owner() {
     let app = start();
     let post = dated(activity("31", "comment", "post:88002"), ago(60));
-    app.outcome(post, "counted").await;
+    app.counted(post).await;
     let results = json!({"results": [undone("31", -3)]});
     app.assert_activity(undo_all("comment", "post:88002"), results)
         .await;
@@ -92,8 +92,8 @@ async fn undo_without_user_undoes_each_member() {
 async fn dated_undo_without_user_leaves_later_activity() {
     let app = start();
     let at = |user: &str, seconds| dated(like(user, "p"), ago(seconds));
-    app.outcome(at("1", 60), "counted").await;
-    app.outcome(at("2", 20), "counted").await;
+    app.counted(at("1", 60)).await;
+    app.counted(at("2", 20)).await;
     let body = dated(undo_all("like", "p"), ago(40));
     let results = json!({"results": [undone("1", -2)]});
     app.assert_activity(body, results).await;

@@ -22,7 +22,7 @@ fn start() -> TestApp {
 /// Likes a target on the archived day.
 async fn like_then(app: &TestApp, user: &str, target: &str) {
     let dated = with(like(user, target), json!({"at": noon(DAYS_AGO)}));
-    app.outcome(dated, "counted").await;
+    app.counted(dated).await;
 }
 
 /// Targets with 4, 2 and 2 points and a hidden one; the authors 9 and 10, who is hidden.
@@ -30,8 +30,7 @@ async fn fill_boards(app: &TestApp) {
     app.set_name("9", "Ada").await;
     for (target, author) in [("#a", "9"), ("b", "9"), ("c", "10"), ("hidden", "9")] {
         let body = json!({"id": target, "author": author, "title": format!("Title of {target}")});
-        let stored = app.put("/v1/targets", &json!([body])).await;
-        stored.assert_status(200);
+        app.write("/v1/targets", &json!([body])).await;
         // Also the deliveries between shards.
         app.worker.minute().await;
         like_then(app, "42", target).await;
@@ -48,7 +47,7 @@ async fn fill_boards(app: &TestApp) {
 async fn moderate(app: &TestApp, target: &str, hidden: bool) {
     let body = json!({"hidden": hidden, "reason": "A test"});
     let path = format!("/v1/targets/{target}/moderation");
-    app.put(&path, &body).await.assert_status(200);
+    app.write(&path, &body).await;
 }
 
 /// Returns the responses to all reads of the archived day. `unique` is a limit that was not used before, because

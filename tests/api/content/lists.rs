@@ -35,9 +35,7 @@ async fn list_has_targets_and_points_newest_first() {
     let batch: Vec<Value> = (0..5)
         .map(|index| json!({"id": format!("p-{index}"), "author": "9"}))
         .collect();
-    app.put("/v1/targets", &json!(batch))
-        .await
-        .assert_status(200);
+    app.write("/v1/targets", &json!(batch)).await;
     register(&app, "other", json!({"author": "10"})).await;
     let row = |id: &str, score: u32| (id.to_owned(), json!(score));
     let mut expected: Vec<(String, Value)> = (0..5)
@@ -96,8 +94,7 @@ async fn list_has_points_of_all_targets() {
     let ids: Vec<String> = (0..40).map(|index| format!("p-{index:02}")).collect();
     let batch = ids.iter().map(|id| json!({"id": id, "author": "9"}));
     let batch: Vec<Value> = batch.collect();
-    let stored = app.put("/v1/targets", &json!(batch)).await;
-    stored.assert_status(200);
+    app.write("/v1/targets", &json!(batch)).await;
     deliver(&app).await;
     let points: Vec<_> = (1..)
         .zip(&ids)
@@ -118,9 +115,7 @@ async fn list_has_no_hidden_and_no_deleted_targets() {
         register(&app, target, json!({"author": "9"})).await;
     }
     let body = json!({"hidden": true, "reason": "A test"});
-    app.put("/v1/targets/a/moderation", &body)
-        .await
-        .assert_status(200);
+    app.write("/v1/targets/a/moderation", &body).await;
     app.delete("/v1/targets/b").await.assert_status(204);
     app.delete("/v1/targets/c").await.assert_status(204);
     register(&app, "c", json!({"author": "10"})).await;
@@ -131,18 +126,6 @@ async fn list_has_no_hidden_and_no_deleted_targets() {
     }
     app.delete("/v1/users/9").await.assert_status(204);
     assert_eq!(pages(&app, "9", 30).await, []);
-}
-
-#[tokio::test]
-async fn hidden_author_has_no_list_for_others() {
-    let app = start();
-    register(&app, "a", json!({"author": "9"})).await;
-    app.moderate("9", true, false).await;
-    let empty = json!({"entries": [], "next": null});
-    let anonymous = app.without_key();
-    let response = anonymous.get("/v1/users/9/targets").await;
-    response.assert(200, empty);
-    assert_eq!(pages(&app, "9", 30).await, [("a".to_owned(), json!(0))]);
 }
 
 #[tokio::test]

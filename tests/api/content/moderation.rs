@@ -13,7 +13,7 @@ use crate::problem::{Problem, field_error, field_errors};
 pub async fn moderate(app: &Client, target: &str, hidden: bool) {
     let path = format!("/v1/targets/{target}/moderation");
     let body = json!({"hidden": hidden, "reason": "A test"});
-    app.put(&path, &body).await.assert_status(200);
+    app.write(&path, &body).await;
 }
 
 pub async fn delete(app: &Client, target: &str) -> u16 {
@@ -79,6 +79,10 @@ async fn hidden_user_of_the_same_id_stays() {
     assert_eq!(delete(&app, "9").await, 204);
     app.moderate("9", false, false).await;
     assert_boards(&app, &[], &[("9", 2)]).await;
+    register(&app, "42", json!({"author": "7"})).await;
+    app.count("43", "like", "42").await;
+    app.erase("42").await;
+    assert_boards(&app, &[("42", 2)], &[("9", 2), ("7", 2)]).await;
 }
 
 #[tokio::test]
@@ -181,7 +185,7 @@ async fn new_registration_waits_for_the_deletion() {
         interrupt_next(&app, &forwarder).await;
         assert_eq!(delete(&app, "post-7").await, 503);
         forwarder.heal();
-        app.outcome(body.clone(), "counted").await;
+        app.counted(body.clone()).await;
         let received = rows(&app, "/v1/content/all").await;
         let expected = match body["action"].as_str() {
             Some("publish") => None,

@@ -125,8 +125,7 @@ async fn pair_cap_holds_within_an_array() {
 #[tokio::test]
 async fn accounts_are_one_receiver() {
     let app = start().await;
-    let joined = app.put("/v1/users/8/account", &json!({"of": "9"})).await;
-    joined.assert_status(200);
+    app.write("/v1/users/8/account", &json!({"of": "9"})).await;
     expect(
         &app,
         &[

@@ -2,7 +2,7 @@
 
 use test_support::{Value, json};
 
-use super::{Event, start};
+use super::{Event, another, start};
 use crate::app::TestApp;
 use crate::bodies::{like, outcome, with};
 use crate::clock::{day, standings};
@@ -26,18 +26,18 @@ fn adjusted(name: &str, points: i64, score: u32, rank: impl Into<Value>) -> Valu
     )
 }
 
-/// Defines an event and waits until it runs.
-async fn running(app: &TestApp, event: &Event) {
-    event.put(app).await;
-    event.wait_for(app, "running").await;
+/// Defines an event that runs.
+async fn running(app: &TestApp) -> Event {
+    let mut event = Event::new("hackathon");
+    event.begin(app, &mut app.store()).await;
+    event
 }
 
 /// The standings of calendar boards in the response to an undo are those of today.
 #[tokio::test]
 async fn adjustment_changes_board_of_event_alone() {
     let app = start();
-    let event = Event::between("hackathon", 1_000, 600_000);
-    running(&app, &event).await;
+    let event = running(&app).await;
     app.count("a", "like", "p").await;
     let paths = [
         "/v1/ranking/day",
@@ -94,8 +94,7 @@ async fn adjustment_changes_board_of_event_alone() {
 #[tokio::test]
 async fn adjustments_of_event_and_day_are_independent() {
     let app = start();
-    let event = Event::between("hackathon", 1_000, 600_000);
-    running(&app, &event).await;
+    let event = running(&app).await;
     let plain = json!({"id": "1", "points": 4, "reason": "A gift", "groups": ["hackathon"]});
     app.adjust("a", &plain).await.assert_status(200);
     app.adjust("a", &points("2", "hackathon", 3))
@@ -120,8 +119,7 @@ async fn adjustments_of_event_and_day_are_independent() {
 #[tokio::test]
 async fn hidden_and_frozen_users_are_adjusted() {
     let app = start();
-    let event = Event::between("hackathon", 1_000, 600_000);
-    running(&app, &event).await;
+    let event = running(&app).await;
     app.moderate("a", true, true).await.assert_status(200);
     let counted = app.adjust("a", &points("1", "hackathon", 5)).await;
     counted.assert(200, adjusted("counted", 5, 5, Value::Null));
@@ -149,8 +147,7 @@ async fn adjustment_of_closed_event_changes_nothing() {
 #[tokio::test]
 async fn overflowing_adjustment_of_event_writes_nothing() {
     let app = start();
-    let event = Event::between("hackathon", 1_000, 600_000);
-    running(&app, &event).await;
+    running(&app).await;
     app.count("a", "like", "p").await;
     app.adjust("a", &points("1", "hackathon", -2))
         .await
@@ -170,13 +167,13 @@ async fn overflowing_adjustment_of_event_writes_nothing() {
 #[tokio::test]
 async fn final_event_is_not_adjusted() {
     let app = TestApp::with(|worker| worker.var("BOARD_MAX_AGE", "0").var("SETTLE_MINUTES", "0"));
-    let event = Event::between("hackathon", 1_000, 3_000);
-    running(&app, &event).await;
+    let mut event = running(&app).await;
     app.count("a", "like", "p").await;
     app.adjust("a", &points("1", "hackathon", -1))
         .await
         .assert_status(200);
-    event.wait_for(&app, "final").await;
+    event.end(&mut app.store());
+    let app = another(&app, "0");
     let before = app.store().snapshot();
     let refused = app.adjust("a", &points("2", "hackathon", 1)).await;
     refused.assert(409, problem("event-conflict", "The event is final."));
@@ -192,7 +189,8 @@ async fn final_event_is_not_adjusted() {
     let deleted = app.adjust("a", &points("2", "hackathon", 1)).await;
     assert_problem(&deleted, "not-found");
     let later = Event::between("hackathon", 1_000, 600_000);
-    running(&app, &later).await;
+    later.put(&app).await;
+    later.wait_for(&app, "running").await;
     app.adjust("a", &undo("1")).await.assert(409, closed());
     later.assert_rows(&app, &[]).await;
 }
@@ -201,9 +199,9 @@ async fn final_event_is_not_adjusted() {
 #[tokio::test]
 async fn settling_event_is_adjusted() {
     let app = start();
-    let event = Event::between("hackathon", 1_000, 2_000);
-    event.put(&app).await;
-    event.wait_for(&app, "settling").await;
+    let mut event = running(&app).await;
+    event.end(&mut app.store());
+    let app = another(&app, "180");
     let counted = app.adjust("a", &points("1", "hackathon", 5)).await;
     counted.assert(200, adjusted("counted", 5, 5, 1));
     app.adjust("a", &undo("1")).await.assert_status(200);
@@ -213,7 +211,7 @@ async fn settling_event_is_adjusted() {
 #[tokio::test]
 async fn audit_log_names_the_event() {
     let app = start();
-    running(&app, &Event::between("hackathon", 1_000, 600_000)).await;
+    running(&app).await;
     app.adjust("a", &points("1", "hackathon", 5))
         .await
         .assert_status(200);
@@ -246,7 +244,7 @@ async fn audit_log_names_the_event() {
 #[tokio::test]
 async fn points_of_user_name_the_event() {
     let app = start();
-    running(&app, &Event::between("hackathon", 1_000, 600_000)).await;
+    running(&app).await;
     app.adjust("a", &points("1", "hackathon", 5))
         .await
         .assert_status(200);
@@ -264,14 +262,12 @@ async fn points_of_user_name_the_event() {
     assert_eq!(entries(&app).await, [adjustment(false)]);
 
     let app = TestApp::with(|worker| worker.journal());
-    let event = Event::between("hackathon", 1_000, 600_000);
-    event.put(&app).await;
-    event.wait_for(&app, "running").await;
+    Event::new("hackathon").begin(&app, &mut app.store()).await;
     app.adjust("a", &points("1", "hackathon", 5))
         .await
         .assert_status(200);
     app.adjust("a", &undo("1")).await.assert_status(200);
-    app.outcome(like("a", "p"), "counted").await;
+    app.counted(like("a", "p")).await;
     let like = json!({"type": "activity", "action": "like", "target": {"id": "p"}, "points": 2, "undone": false});
     let undone = json!({"type": "undo", "action": "adjust", "points": -5, "event": "hackathon"});
     assert_eq!(entries(&app).await, [like, undone, adjustment(true)]);

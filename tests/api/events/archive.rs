@@ -28,7 +28,7 @@ async fn fill(app: &TestApp, event: &Event, users: &[(&String, u32)]) {
                 like(user, &format!("{}-{target}", event.at(0))),
                 event.at(0),
             );
-            app.outcome(like, "counted").await;
+            app.counted(like).await;
         }
     }
 }

@@ -15,11 +15,8 @@ async fn board_is_read_like_that_of_a_period() {
     let [a, b, c, d] = &peers(["a", "b", "c", "d"]);
     for (user, count) in [(a, 3), (b, 2), (c, 2), (d, 1)] {
         for target in 0..count {
-            app.outcome(
-                dated(like(user, &target.to_string()), event.at(0)),
-                "counted",
-            )
-            .await;
+            app.counted(dated(like(user, &target.to_string()), event.at(0)))
+                .await;
         }
     }
     let view = event.view("coming");
@@ -57,14 +54,11 @@ async fn board_is_read_like_that_of_a_period() {
 #[tokio::test]
 async fn standings_contain_open_events() {
     let app = start();
-    let event = Event::between("hackathon", 0, 60_000);
-    event.put(&app).await;
+    let mut event = Event::new("hackathon");
+    event.begin(&app, &mut app.store()).await;
     let [a, b] = &peers(["a", "b"]);
-    app.outcome(dated(like(a, "1"), event.at(0)), "counted")
-        .await;
-    app.outcome(dated(like(b, "1"), event.at(0)), "counted")
-        .await;
-    event.wait_for(&app, "running").await;
+    app.counted(dated(like(a, "1"), event.at(0))).await;
+    app.counted(dated(like(b, "1"), event.at(0))).await;
     let standings = app.read(&format!("/v1/users/{b}/standings")).await;
     let expected = json!({"hackathon": {
         "rank": 2, "score": 2, "total": 2, "percentile": 50.0, "next": {"rank": 1, "score": 2, "points": 1},
@@ -79,13 +73,11 @@ async fn hidden_and_erased_users_leave_the_board() {
     event.put(&app).await;
     let [a, b, c] = &peers(["a", "b", "c"]);
     for user in [a, b, c] {
-        app.outcome(dated(like(user, "1"), event.at(0)), "counted")
-            .await;
+        app.counted(dated(like(user, "1"), event.at(0))).await;
     }
     app.moderate(a, true, false).await;
     event.assert_rows(&app, &[(b, 2), (c, 2)]).await;
-    app.outcome(dated(like(a, "2"), event.at(0)), "counted")
-        .await;
+    app.counted(dated(like(a, "2"), event.at(0))).await;
     app.moderate(a, false, false).await;
     app.erase(b).await;
     event.assert_rows(&app, &[(a, 4), (c, 2)]).await;

@@ -21,7 +21,7 @@ async fn activity_counts_by_its_instant() {
         ("last", event.after(-1), both.clone()),
         ("after", event.after(0), Value::Null),
     ] {
-        let body = app.outcome(dated(like("a", target), at), "counted").await;
+        let body = app.counted(dated(like("a", target), at)).await;
         assert_eq!(body["events"], events, "{target}");
     }
     event.assert_rows(&app, &[("a", 4)]).await;
@@ -47,7 +47,7 @@ async fn event_has_actions_and_groups() {
     all.put(&app).await;
     let send = async |action: &str, target: &str, groups: Value| {
         let body = with(activity("a", action, target), json!({"groups": groups}));
-        app.outcome(dated(body, event.at(5_000)), "counted").await["events"].clone()
+        app.counted(dated(body, event.at(5_000))).await["events"].clone()
     };
     let standing = |score: u32| json!({"score": score, "rank": 1});
     assert_eq!(
@@ -84,16 +84,14 @@ async fn changed_definition_counts_at_once() {
     let other = TestApp::with(|worker| worker.var("PREFIX", app.prefix()));
     let event = Event::new("hackathon");
     let standing = async |app: &crate::client::Client, target: &str| {
-        app.outcome(dated(like("a", target), event.at(0)), "counted")
-            .await["events"]
-            .clone()
+        app.counted(dated(like("a", target), event.at(0))).await["events"].clone()
     };
     assert_eq!(standing(&other, "0").await, Value::Null);
     event.put(&app).await;
     let counted = |score: u32| json!({"hackathon": {"score": score, "rank": 1}});
     assert_eq!(standing(&other, "1").await, counted(2));
     let more = with(event.body(), json!({"actions": {"like": 9}}));
-    app.put(&event.path(), &more).await.assert_status(200);
+    app.write(&event.path(), &more).await;
     assert_eq!(standing(&other, "2").await, counted(11));
     app.delete(&event.path()).await.assert_status(204);
     assert_eq!(standing(&other, "3").await, Value::Null);
@@ -128,8 +126,7 @@ async fn event_takes_at_most_three_commands() {
     let mut costs = async |number: usize, at: &str| {
         let mut costs = Vec::new();
         let target = |name: &str| format!("{name} {number}");
-        app.outcome(dated(like("a", &target("first")), at), "counted")
-            .await;
+        app.counted(dated(like("a", &target("first")), at)).await;
         let undone = dated(undo(like("a", &target("a"))), at);
         for body in [
             dated(like("a", &target("a")), at),

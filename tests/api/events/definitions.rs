@@ -1,8 +1,8 @@
 //! `PUT`, `GET` and `DELETE` of events.
 
-use test_support::{Value, json};
+use test_support::{Value, depth, json};
 
-use super::{Event, start};
+use super::{Event, another, start};
 use crate::bodies::{dated, like, with};
 use crate::problem::{ID, Problem, problem};
 
@@ -42,16 +42,13 @@ async fn deleted_event_starts_empty_when_defined_again() {
     let app = start();
     let event = Event::new("hackathon");
     event.put(&app).await;
-    app.outcome(dated(like("a", "1"), event.at(0)), "counted")
-        .await;
+    app.counted(dated(like("a", "1"), event.at(0))).await;
     event.assert_rows(&app, &[("a", 2)]).await;
     app.delete(&event.path()).await.assert_status(204);
-    app.outcome(dated(like("a", "2"), event.at(0)), "counted")
-        .await;
+    app.counted(dated(like("a", "2"), event.at(0))).await;
     event.put(&app).await;
     event.assert_rows(&app, &[]).await;
-    app.outcome(dated(like("a", "3"), event.at(0)), "counted")
-        .await;
+    app.counted(dated(like("a", "3"), event.at(0))).await;
     event.assert_rows(&app, &[("a", 2)]).await;
 }
 
@@ -68,9 +65,8 @@ async fn event_begins_in_the_future() {
 #[tokio::test]
 async fn begun_event_keeps_its_rules() {
     let app = start();
-    let event = Event::between("hackathon", 1_000, 60_000).with(json!({"groups": ["eu"]}));
-    event.put(&app).await;
-    event.wait_for(&app, "running").await;
+    let mut event = Event::new("hackathon").with(json!({"groups": ["eu"]}));
+    event.begin(&app, &mut app.store()).await;
     let detail =
         "The event has begun: only title, url, prizes and an end that lies ahead can change.";
     for change in [
@@ -94,26 +90,29 @@ async fn final_event_does_not_change() {
     let app = crate::app::TestApp::with(|worker| {
         worker.var("BOARD_MAX_AGE", "0").var("SETTLE_MINUTES", "0")
     });
-    let event = Event::between("hackathon", 1_000, 2_000);
+    let mut event = Event::new("hackathon");
     event.put(&app).await;
-    app.outcome(dated(like("a", "1"), event.at(0)), "counted")
-        .await;
-    event.wait_for(&app, "final").await;
+    app.counted(dated(like("a", "1"), event.at(0))).await;
+    event.end(&mut app.store());
+    let app = another(&app, "0");
+    app.assert_get(&event.path(), {
+        let view = event.view("final");
+        with(view, json!({"final_at": event.to.to_string()}))
+    })
+    .await;
     let response = app
         .put(&event.path(), &with(event.body(), json!({"title": "New"})))
         .await;
     let detail = "The event is final: its definition does not change any more.";
     response.assert(409, conflict(detail));
-    let body = app
-        .outcome(dated(like("a", "2"), event.at(0)), "counted")
-        .await;
+    let body = app.counted(dated(like("a", "2"), event.at(0))).await;
     assert_eq!(body["events"], Value::Null);
     app.outcome(
         json!({"user": "a", "action": "like", "target": "1", "undo": true}),
         "undone",
     )
     .await;
-    for batch in 0..20 {
+    for batch in 0..depth(2, 20) {
         let late = (0..500).map(|n| {
             dated(
                 like(&format!("u{}", n % 50), &format!("{batch} {n}")),
@@ -136,17 +135,14 @@ async fn twenty_events_run_at_a_time() {
     let app = start();
     let body = Event::new("e").body();
     for number in 0..20 {
-        let response = app.put(&format!("/v1/events/e{number}"), &body).await;
-        response.assert_status(200);
+        app.write(&format!("/v1/events/e{number}"), &body).await;
     }
     let response = app.put("/v1/events/e20", &body).await;
     response.assert(409, conflict("At most 20 events run at a time."));
     let other = Event::between("later", 40_000, 50_000);
-    app.put(&other.path(), &other.body())
-        .await
-        .assert_status(200);
+    app.write(&other.path(), &other.body()).await;
     let counted = app
-        .outcome(dated(like("a", "1"), Event::new("e").at(10_000)), "counted")
+        .counted(dated(like("a", "1"), Event::new("e").at(10_000)))
         .await;
     assert_eq!(
         counted["events"].as_object().map(serde_json::Map::len),

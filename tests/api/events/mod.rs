@@ -18,6 +18,11 @@ use crate::store::Store;
 /// The field of the hash of users that holds the definitions.
 const DEFINITIONS: &str = "\t!";
 
+/// Returns the current second.
+fn second() -> Timestamp {
+    Timestamp::from_second(Timestamp::now().as_second()).expect("an instant")
+}
+
 /// An event that is about to begin. An activity may be dated up to a minute ahead, so tests need not wait.
 pub struct Event {
     id: &'static str,
@@ -86,8 +91,23 @@ impl Event {
     }
 
     pub async fn put(&self, app: &Client) {
-        let response = app.put(&self.path(), &self.body()).await;
-        response.assert_status(200);
+        app.write(&self.path(), &self.body()).await;
+    }
+
+    /// Defines the event and dates it in the store so that it runs from a minute ago to an hour ahead.
+    pub async fn begin(&mut self, app: &Client, store: &mut Store) {
+        self.put(app).await;
+        (self.from, self.to) = (second() - 1.minutes(), second() + 1.hours());
+        self.redate(store);
+    }
+
+    /// Dates the end of the event back in the store, so that it has just ended. A Worker that knows the definitions goes
+    /// by its own: a test goes on with [`another`].
+    pub fn end(&mut self, store: &mut Store) {
+        self.to =
+            Timestamp::from_millisecond(Timestamp::now().as_millisecond()).expect("an instant");
+        self.from = self.from.min(self.to - 1.minutes());
+        self.redate(store);
     }
 
     /// Waits until the event has ended, without the service.
@@ -107,13 +127,32 @@ impl Event {
 
     /// Dates the event back in the store, so that it has been final for some minutes.
     pub fn finish(&self, store: &mut Store, minutes: i64) {
-        let now = Timestamp::from_second(Timestamp::now().as_second()).expect("an instant");
-        let final_at = now - minutes.minutes();
-        let (from, to) = (final_at - 2.hours(), final_at - 1.hours());
-        let dates = [("from", from), ("to", to), ("final_at", final_at)];
+        let final_at = second() - minutes.minutes();
+        self.set_dates(store, final_at - 2.hours(), final_at - 1.hours(), final_at);
+    }
+
+    /// Writes the start and the end into the store; the event settles for as long as before.
+    fn redate(&self, store: &mut Store) {
+        let stored = self.stored(store);
+        let instant = |name: &str| -> Timestamp {
+            let text = stored[name].as_str().expect("a text");
+            text.parse().expect("an instant")
+        };
+        let settles = instant("final_at") - instant("to");
+        self.set_dates(store, self.from, self.to, self.to + settles);
+    }
+
+    /// Returns the stored definition.
+    fn stored(&self, store: &mut Store) -> Value {
         let events = store.key_on(0, "v");
         let stored: String = store.run("HGET", &[&events, self.id]);
-        let mut stored: Value = serde_json::from_str(&stored).expect("JSON");
+        serde_json::from_str(&stored).expect("JSON")
+    }
+
+    fn set_dates(&self, store: &mut Store, from: Timestamp, to: Timestamp, final_at: Timestamp) {
+        let dates = [("from", from), ("to", to), ("final_at", final_at)];
+        let mut stored = self.stored(store);
+        let events = store.key_on(0, "v");
         for (name, at) in dates {
             stored[name] = json!(at.to_string());
         }
@@ -153,6 +192,15 @@ impl Event {
         assert_eq!(found, rows);
         assert_eq!(board["total"], rows.len());
     }
+}
+
+/// Starts another Worker over the same data, with these minutes to settle. It does not know the definitions yet.
+fn another(app: &TestApp, settle_minutes: &str) -> TestApp {
+    TestApp::with(|worker| {
+        let worker = worker.var("PREFIX", app.prefix());
+        let worker = worker.var("BOARD_MAX_AGE", "0");
+        worker.var("SETTLE_MINUTES", settle_minutes)
+    })
 }
 
 /// Starts a Worker whose boards are not cached.

@@ -77,15 +77,3 @@ async fn recount_keeps_the_definition_without_a_new_one() {
     answer.assert_status(200);
     assert_eq!(answer.body["event"], app.read(&event.path()).await);
 }
-
-#[tokio::test]
-async fn recount_requires_the_scope_admin() {
-    let app = start_with(|worker| worker.var("SERVICE_KEYS", "full,activity:a"));
-    let client = app.with_key("a");
-    let event = Event::new("hackathon");
-    let response = client.post(&event.recount(), &event.body()).await;
-    response.assert(
-        403,
-        problem("forbidden", "This service key lacks the scope admin."),
-    );
-}

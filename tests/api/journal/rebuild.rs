@@ -71,17 +71,11 @@ async fn requests_follow_the_generation() {
         worker.json("LEVELS", json!({"New": 0}))
     });
     let target = json!({"author": peer("b")});
-    app.client
-        .put("/v1/targets/post-7", &target)
-        .await
-        .assert_status(200);
+    app.client.write("/v1/targets/post-7", &target).await;
     for (user, target) in [("a", "post-7"), ("b", "post-8"), ("a", "post-9")] {
         app.send(like(user, target)).await;
     }
-    app.client
-        .put(&path(""), &json!({"name": "Ada"}))
-        .await
-        .assert_status(200);
+    app.client.write(&path(""), &json!({"name": "Ada"})).await;
     app.minute().await;
     let before = read_all(&app.client).await;
     replace_generation(&mut app.store, 1, 2);
@@ -92,18 +86,15 @@ async fn requests_follow_the_generation() {
         replace_generation(&mut app.store, from, from + 1);
     };
     next(&mut app);
-    app.outcome(like("a", "post-3"), "counted").await;
+    app.counted(like("a", "post-3")).await;
     next(&mut app);
     app.outcome(like("a", "post-3"), "duplicate").await;
     next(&mut app);
     let hide = moderation(true, false);
-    app.client
-        .put(&path("/moderation"), &hide)
-        .await
-        .assert_status(200);
+    app.client.write(&path("/moderation"), &hide).await;
     next(&mut app);
     let named = json!({"name": "Ada", "hidden": true});
-    app.client.put(&path(""), &named).await.assert_status(200);
+    app.client.write(&path(""), &named).await;
     next(&mut app);
     app.delete("/v1/targets/post-7").await.assert_status(204);
     next(&mut app);
@@ -133,7 +124,7 @@ async fn writers_end_a_pause() {
     );
     assert_eq!(app.entries_after(0).await.len(), 1);
     assert_eq!(fingerprint(&mut app.store, 0), pause(&stored));
-    app.outcome(like("a", "2"), "counted").await;
+    app.counted(like("a", "2")).await;
     let home = test_support::shard_of(&peer("a"));
     assert_eq!(fingerprint(&mut app.store, home), stored);
 
@@ -141,10 +132,7 @@ async fn writers_end_a_pause() {
         pause(stored.trim_start_matches("paused 7f3a "))
     });
     let state = moderation(true, false);
-    app.client
-        .put(&path("/moderation"), &state)
-        .await
-        .assert_status(200);
+    app.client.write(&path("/moderation"), &state).await;
     change_fingerprints(&mut app.store, |stored| {
         pause(stored.trim_start_matches("paused 7f3a "))
     });

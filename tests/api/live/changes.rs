@@ -33,7 +33,7 @@ async fn every_kind_of_change_reaches_stream_promptly() {
     }
     for hidden in [true, false] {
         let profile = json!({"name": "Nia", "hidden": hidden});
-        app.put("/v1/users/9", &profile).await.assert_status(200);
+        app.write("/v1/users/9", &profile).await;
         assert_change(&app, &mut stream, board).await;
     }
     let items = json!([like("9", "q"), like("9", "r")]);
@@ -104,8 +104,7 @@ async fn activity_in_event_reaches_stream() {
     let board = event.ranking();
     let mut stream = open(&app, &format!("{}/live", event.path())).await;
     assert_change(&app, &mut stream, &board).await;
-    app.outcome(dated(like("42", "p"), event.at(0)), "counted")
-        .await;
+    app.counted(dated(like("42", "p"), event.at(0))).await;
     assert_change(&app, &mut stream, &board).await;
     event.assert_rows(&app, &[("42", 2)]).await;
 }

@@ -8,17 +8,14 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use test_support::{Api, Forwarder, Method, SERVICE_KEY, until};
+use test_support::{Api, Forwarder, Method, SERVICE_KEY, depth, until};
 
-use super::{board_reads, start, until_quiet};
+use super::{board_reads, max_delay, start, until_quiet};
 use crate::app::TestApp;
 use crate::bodies::like;
 use crate::client::JSON;
 
 const LIVE: &str = "/v1/ranking/day/live";
-
-/// The longest time between the last write and its board on every stream.
-const MAX_DELAY: Duration = Duration::from_secs(3);
 
 fn number(name: &str, default: u32) -> u32 {
     var(name).map_or(default, |text| text.parse().expect("a number"))
@@ -126,7 +123,7 @@ async fn measure_idle(forwarder: &Forwarder, seconds: u32) -> String {
 /// has the last board soon after the last write.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crowd_of_streams_costs_one_read_per_second() {
-    let (streams, seconds) = (number("STREAMS", 100), number("SECONDS", 6));
+    let (streams, seconds) = (number("STREAMS", 100), number("SECONDS", depth(3, 6)));
     let rate = number("WRITES", 20);
     let (app, forwarder) = start();
     let header = "streams  s  writes/s  boards sent  last board after  reads/s  processor  memory";
@@ -164,7 +161,7 @@ async fn crowd_of_streams_costs_one_read_per_second() {
         for task in tasks {
             task.abort();
         }
-        assert!(delay < MAX_DELAY, "{count} streams: {delay:?}");
+        assert!(delay < max_delay(), "{count} streams: {delay:?}");
         // The first and the last second may be partial.
         let max = elapsed.as_secs_f64() + 2.0;
         assert!(

@@ -1,19 +1,22 @@
 //! Streams across midnight.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use test_support::{Api, Fault, Forwarder, Value, Worker, WorkerBuilder, json, until};
+use test_support::{Api, Fault, Forwarder, Value, Worker, WorkerBuilder, json, scaled, until};
 
 use crate::client::Client;
 
 const DAY: i64 = 86_400_000; // milliseconds
 
-/// Starts a Worker whose clock is 8 seconds before midnight UTC.
+/// Starts a Worker whose clock is some seconds before midnight UTC: time to read the board of the day, also on a slow
+/// machine.
 fn before_midnight(configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) -> Worker {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = i64::try_from(now.expect("after 1970").as_millis()).expect("milliseconds");
+    let before = scaled(Duration::from_secs(5)).as_millis();
+    let before = i64::try_from(before).expect("milliseconds");
     let worker = configure(Worker::builder().live());
-    worker.ahead(DAY - now % DAY - 8_000).start()
+    worker.ahead(DAY - now % DAY - before).start()
 }
 
 /// Returns the day of a board, and its total.
@@ -49,7 +52,7 @@ async fn stale_board_is_dropped_at_midnight() {
 
 #[tokio::test]
 async fn stream_switches_to_next_day_at_midnight() {
-    let worker = before_midnight(|worker| worker);
+    let worker = before_midnight(|worker| worker.check_interval(1));
     let client = Client::new(worker.api());
     client.count("42", "like", "p").await;
     let open = async |path| Api::new(worker.url()).stream(path, &[]).await;

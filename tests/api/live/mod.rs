@@ -12,13 +12,18 @@ mod watched;
 use std::time::{Duration, Instant};
 
 use activity_rank_store::scripts;
-use test_support::{Answer, Api, Event, Forwarder, Recorded, Stream, WorkerBuilder, json, until};
+use test_support::{
+    Answer, Api, Event, Forwarder, Recorded, Stream, WorkerBuilder, json, scaled, until,
+};
 
 use crate::app::TestApp;
 use crate::bodies::{like, with};
 
-/// The longest time between a change and its event.
-const MAX_DELAY: Duration = Duration::from_secs(2);
+/// Returns the longest time between a change and its event: the pause of a second between two reads of a board, and the
+/// time that a machine takes.
+fn max_delay() -> Duration {
+    Duration::from_secs(1) + scaled(Duration::from_secs(3))
+}
 
 /// Starts a deployment with live boards, and the forwarder that counts its store requests.
 fn start() -> (TestApp, Forwarder) {
@@ -49,13 +54,13 @@ fn assert_board(event: &Event, board: &Answer) {
     assert_eq!((name, Some(id)), ("board", version));
 }
 
-/// Asserts that the next event is the current board and arrives within [`MAX_DELAY`].
+/// Asserts that the next event is the current board and arrives within [`max_delay`].
 async fn assert_change(app: &TestApp, stream: &mut Stream, board: &str) {
     let started = Instant::now();
     let event = stream.event().await;
     let delay = started.elapsed();
     assert_board(&event, &app.get(board).await);
-    assert!(delay < MAX_DELAY, "{board}: {delay:?}");
+    assert!(delay < max_delay(), "{board}: {delay:?}");
 }
 
 /// Returns the requests that read a board.
@@ -73,12 +78,13 @@ pub fn board_reads(forwarder: &Forwarder) -> Vec<Recorded> {
 /// Waits until the Worker has read no board for longer than it takes after a change.
 async fn until_quiet(forwarder: &Forwarder) {
     let (mut count, mut since) = (0, Instant::now());
-    until("2.5 seconds without a board read", async || {
+    let quiet = Duration::from_secs(1) + scaled(Duration::from_secs(1));
+    until("a time without a board read", async || {
         let reads = board_reads(forwarder).len();
         if reads != count {
             (count, since) = (reads, Instant::now());
         }
-        (since.elapsed() > Duration::from_millis(2500)).then_some(())
+        (since.elapsed() > quiet).then_some(())
     })
     .await;
 }
@@ -86,5 +92,5 @@ async fn until_quiet(forwarder: &Forwarder) {
 /// Counts a like on the global board and on the board of a group.
 async fn count_in_group(app: &TestApp, user: &str, target: &str, group: &str) {
     let like = with(like(user, target), json!({"groups": [group]}));
-    app.outcome(like, "counted").await;
+    app.counted(like).await;
 }

@@ -38,17 +38,15 @@ async fn actor_is_the_name_of_the_key() {
     anna.adjust("42", &adjustment).await.assert_status(200);
     new.adjust("42", &undo).await.assert_status(200);
     blog.put_profile("42", json!({"hidden": true})).await;
-    let target = blog.put("/v1/targets/post-7", &json!({})).await;
-    target.assert_status(200);
+    blog.write("/v1/targets/post-7", &json!({})).await;
     let path = "/v1/targets/post-7/moderation";
     for hidden in [true, false] {
         let state = json!({"hidden": hidden, "reason": "A test"});
-        anna.put(path, &state).await.assert_status(200);
+        anna.write(path, &state).await;
     }
     anna.delete("/v1/targets/post-7").await.assert_status(204);
-    anna.put("/v1/users/43/moderation", &moderation(true, false))
-        .await
-        .assert_status(200);
+    anna.write("/v1/users/43/moderation", &moderation(true, false))
+        .await;
     anna.erase("43").await;
 
     let by = |name: &str, action: &str, user: Value| json!([action, {"key": name}, user]);

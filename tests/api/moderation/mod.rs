@@ -93,10 +93,10 @@ pub async fn count_activities(app: &TestApp, users: &[&str]) {
         for user in users {
             let fields = json!({"at": noon(days_ago), "groups": ["eu"]});
             let like = with(like(user, &format!("p{days_ago}")), fields);
-            app.outcome(like, "counted").await;
+            app.counted(like).await;
         }
     }
     let fields = json!({"at": noon(0), "groups": []});
     let comment = with(activity(users[0], "comment", "c"), fields);
-    app.outcome(comment, "counted").await;
+    app.counted(comment).await;
 }

@@ -49,12 +49,20 @@ async fn users_sort_by_rank_then_by_request_order() {
 
 #[tokio::test]
 async fn repeated_id_is_returned_once() {
-    let (app, b) = (three().await, peer("b"));
-    let path = format!("/v1/ranking/day/users?ids={b},x,{b},a,x");
-    let second = row(2, 2, 2, json!({"id": b}));
-    let entries = [first(), second, unranked("x")];
-    let expected = board(period("day", day(0)), 3, entries);
-    app.without_key().assert_get(&path, expected).await;
+    let (app, [b, c]) = (three().await, &peers(["b", "c"]));
+    let second = |position| row(position, 2, 2, json!({"id": b}));
+    for (ids, entries) in [
+        (
+            format!("{b},x,{b},a,x"),
+            vec![first(), second(2), unranked("x")],
+        ),
+        // Commas may be percent-encoded.
+        (format!("{c}%2C{b}%2C{c}"), vec![second(1), kim()]),
+    ] {
+        let path = format!("/v1/ranking/day/users?ids={ids}");
+        let expected = board(period("day", day(0)), 3, entries);
+        app.without_key().assert_get(&path, expected).await;
+    }
 }
 
 #[tokio::test]
@@ -69,19 +77,10 @@ async fn hundred_users_are_compared() {
 }
 
 #[tokio::test]
-async fn commas_may_be_percent_encoded() {
-    let (app, [b, c]) = (three().await, &peers(["b", "c"]));
-    let path = format!("/v1/ranking/day/users?ids={c}%2C{b}");
-    let entries = [row(1, 2, 2, json!({"id": b})), kim()];
-    let expected = board(period("day", day(0)), 3, entries);
-    app.assert_get(&path, expected).await;
-}
-
-#[tokio::test]
 async fn date_and_group_select_the_board() {
     let app = three().await;
     let dated = with(like("b", "q"), json!({"at": noon(9), "groups": ["eu"]}));
-    app.outcome(dated, "counted").await;
+    app.counted(dated).await;
     let expected = [row(1, 1, 2, json!({"id": "b"})), unranked("a")];
     let expected = board(period("day", day(9)), 1, expected);
     let path = "/v1/ranking/day/users?ids=a,b";

@@ -25,12 +25,12 @@ fn entry(rank: u32, score: u32, user: &str, level: &Value) -> Value {
 /// Gives a 7 points, 3 of them today; b 2 points of today; c a point of today; d 3 points of another day.
 async fn four_users(app: &TestApp) {
     let [a, b, c, d] = &users();
-    app.outcome(dated(like(a, "1"), noon(9)), "counted").await;
-    app.outcome(dated(like(a, "2"), noon(9)), "counted").await;
-    app.outcome(dated(activity(d, "comment", "p"), noon(9)), "counted")
+    app.counted(dated(like(a, "1"), noon(9))).await;
+    app.counted(dated(like(a, "2"), noon(9))).await;
+    app.counted(dated(activity(d, "comment", "p"), noon(9)))
         .await;
     let grouped = with(activity(a, "comment", "p"), json!({"groups": ["eu"]}));
-    app.outcome(grouped, "counted").await;
+    app.counted(grouped).await;
     app.count(b, "like", "p").await;
     app.count(c, "visit", "/").await;
 }
@@ -209,10 +209,9 @@ async fn archived_and_stale_boards_have_levels() {
             .var("BOARD_MAX_AGE", "1")
     });
     let [a, b, c, _] = &users();
-    app.outcome(dated(activity(a, "comment", "p"), noon(2)), "counted")
+    app.counted(dated(activity(a, "comment", "p"), noon(2)))
         .await;
-    app.outcome(dated(activity(b, "visit", "/"), noon(2)), "counted")
-        .await;
+    app.counted(dated(activity(b, "visit", "/"), noon(2))).await;
     app.count(a, "like", "p").await;
     app.set_name(a, "Ada").await;
     app.worker.tick().await;
@@ -303,8 +302,7 @@ async fn redis_commands_of_movement_and_levels() {
     );
     let app = &apps[0];
     let date = format!("date={}", day(9));
-    app.outcome(dated(like("a", "before"), noon(10)), "counted")
-        .await;
+    app.counted(dated(like("a", "before"), noon(10))).await;
     let mut cost = async |query: &str| {
         take_commands(&mut connection);
         app.read(&format!("/v1/ranking/day?{date}{query}")).await;

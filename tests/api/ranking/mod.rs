@@ -73,10 +73,10 @@ async fn group_board_ranks_only_activity_of_the_group() {
     let app = TestApp::start();
     let [a, b, c] = &peers(["a", "b", "c"]);
     let grouped = |user: &str, groups: Value| with(like(user, "p"), json!({"groups": groups}));
-    app.outcome(grouped(a, json!(["eu"])), "counted").await;
-    app.outcome(grouped(b, json!(["eu", "us", "x:y", "all"])), "counted")
+    app.counted(grouped(a, json!(["eu"]))).await;
+    app.counted(grouped(b, json!(["eu", "us", "x:y", "all"])))
         .await;
-    app.outcome(grouped(c, json!([])), "counted").await;
+    app.counted(grouped(c, json!([]))).await;
     for (query, users) in [
         ("", &[a, b, c][..]),
         ("?group=eu", &[a, b]),
@@ -96,7 +96,7 @@ async fn group_board_ranks_only_activity_of_the_group() {
 async fn date_selects_the_board() {
     let app = TestApp::start();
     let dated = with(like("42", "p"), json!({"at": noon(400), "groups": ["eu"]}));
-    app.outcome(dated, "counted").await;
+    app.counted(dated).await;
     for kind in ["day", "week", "month", "year", "all"] {
         for group in ["", "&group=eu"] {
             let path = format!("/v1/ranking/{kind}?date={}{group}", day(400));

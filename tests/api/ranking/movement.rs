@@ -18,7 +18,7 @@ async fn count(app: &TestApp, user: &str, action: &str, back: i64) {
     let target = format!("{back}");
     let fields = json!({"at": noon(back), "groups": ["eu"]});
     let counted = with(activity(user, action, &target), fields);
-    app.outcome(counted, "counted").await;
+    app.counted(counted).await;
 }
 
 /// Counts a, b and c on the first day, in this order, and c, d and a on the second one.
@@ -140,10 +140,8 @@ async fn period_before_begins_where_the_calendar_says() {
         ("year", "2025-12-31", "2024-01-01"),
     ] {
         let at = |date: &str| format!("{date}T12:00:00Z");
-        app.outcome(dated(like("42", before), at(before)), "counted")
-            .await;
-        app.outcome(dated(like("42", date), at(date)), "counted")
-            .await;
+        app.counted(dated(like("42", before), at(before))).await;
+        app.counted(dated(like("42", date), at(date))).await;
         let path = format!("/v1/ranking/{kind}?movement=true&date={date}");
         let body = app.read(&path).await;
         assert_eq!(body["entries"][0]["previous_rank"], 1, "{path}");
@@ -325,11 +323,8 @@ async fn archive_has_ranks_of_the_period_before() {
             (a, "like", 2),
         ] {
             let target = format!("{back}");
-            app.outcome(
-                dated(activity(user, action, &target), noon(back)),
-                "counted",
-            )
-            .await;
+            app.counted(dated(activity(user, action, &target), noon(back)))
+                .await;
         }
         app.worker.tick().await;
         let mut limit = 10;
@@ -370,7 +365,7 @@ async fn archive_has_ranks_of_the_period_before() {
 async fn live_streams_differ_by_movement() {
     let app = TestApp::with(WorkerBuilder::live);
     let [a, b] = peers(["a", "b"]);
-    app.outcome(dated(like(&a, "1"), noon(1)), "counted").await;
+    app.counted(dated(like(&a, "1"), noon(1))).await;
     app.count(&b, "comment", "p").await;
     let open = async |query: &str| {
         let path = format!("/v1/ranking/day/live{query}");
@@ -405,7 +400,7 @@ async fn stale_board_leaves_out_unknown_previous_ranks() {
     let (app, forwarder) =
         TestApp::behind_forwarder(|worker| worker.archive().cached().var("BOARD_MAX_AGE", "1"));
     let [a, b] = &peers(["a", "b"]);
-    app.outcome(dated(like(a, "1"), noon(1)), "counted").await;
+    app.counted(dated(like(a, "1"), noon(1))).await;
     app.count(a, "like", "p").await;
     app.count(b, "like", "p").await;
     app.worker.tick().await;

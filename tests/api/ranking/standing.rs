@@ -51,7 +51,7 @@ async fn standing_has_rank_score_and_points_to_next_rank() {
 async fn points_to_next_rank_are_sufficient() {
     let (app, c) = (five_users().await, peer("c"));
     // c is tied with b and ranks below; one point moves c past b.
-    app.outcome(activity(&c, "visit", "/"), "counted").await;
+    app.counted(activity(&c, "visit", "/")).await;
     let standing = app.read(&format!("/v1/ranking/day/users/{c}")).await;
     assert_eq!(standing["rank"], 2);
     assert_eq!(standing["score"], 8);
@@ -144,9 +144,9 @@ async fn standing_includes_profiles() {
 async fn date_and_group_select_the_board() {
     let app = TestApp::start();
     let like = with(like("42", "p"), json!({"at": noon(9), "groups": ["eu"]}));
-    app.outcome(like, "counted").await;
+    app.counted(like).await;
     let comment = dated(activity("7", "comment", "p"), noon(9));
-    app.outcome(comment, "counted").await;
+    app.counted(comment).await;
     let path = format!("/v1/ranking/day/users/42?date={}", day(9));
     let expected = |rank: u32, total: u32, percentile: f64, next: Value| {
         json!({"period": period("day", day(9)), "user": {"id": "42"}, "rank": rank, "score": 2,

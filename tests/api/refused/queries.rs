@@ -3,7 +3,7 @@
 use test_support::Method;
 
 use super::case::{Case, get};
-use crate::problem::{ID, NO_PARAMETERS, Problem, field_error, field_errors};
+use crate::problem::{ID, NO_PARAMETERS, Problem, columns, field_error, field_errors};
 
 const AFTER: &str = "must be an integer from 0 to 4294967295";
 const AROUND: &str = "must be an integer from 0 to 25";
@@ -261,114 +261,47 @@ fn id_lists() -> Vec<Case> {
     cases
 }
 
+/// A path, the invalid parameter and its error.
+const UNKNOWN: &str = "
+    /v1/ranking/day?page=2                              page        is unknown; expected one of limit, offset, date, group, movement
+    /v1/ranking/day?Limit=2                             Limit       is unknown; expected one of limit, offset, date, group, movement
+    /v1/ranking/day?around=2                            around      is unknown; expected one of limit, offset, date, group, movement
+    /v1/ranking/day/users/42?limit=2                    limit       is unknown; expected one of around, date, group, movement
+    /v1/ranking/day/users?ids=42&limit=2                limit       is unknown; expected one of ids, followed_by, date, group, movement
+    /v1/journal?before=7                                before      is unknown; expected one of after, limit, shard
+    /v1/users/42/activity?date=2026-11-20               date        is unknown; expected one of days, year
+    /v1/users/42/points?after=1                         after       is unknown; expected one of limit, before, date, refused
+    /v1/users/42/points?refused=1                       refused     must be true or false
+    /v1/users/42/points?before=x                        before      must be `next` of the previous page
+    /v1/users/42/points?date=2026-11                    date        must be a day such as 2026-11-20
+    /v1/users/42/activity?year=2025                     year        this deployment has no archive of day boards
+    /v1/stats?date=2026-11-20                           date        is unknown; expected one of from, to
+    /v1/users/42/standings?group=eu                     group       is unknown; expected one of groups, friends, movement
+    /v1/events/e/ranking?date=2026-11-20                date        is unknown; expected one of limit, offset
+    /v1/events/e/ranking/users/42?movement=true         movement    is unknown; expected one of around
+    /v1/events/e/ranking/users?ids=42&group=eu          group       is unknown; expected one of ids, followed_by
+    /v1/events/e/live?offset=1                          offset      is unknown; expected one of limit
+    /v1/events?state=final                              state       is unknown; this route has no parameters
+    /v1/events/e?limit=1                                limit       is unknown; this route has no parameters
+    /v1/users/42?days=1                                 days        is unknown; this route has no parameters
+    /v1/digest/2026-W01?date=2026-01-01                 date        is unknown; this route has no parameters
+    /v1/feed.atom?limit=1                               limit       is unknown; this route has no parameters
+    /v1/feed.json?limit=1                               limit       is unknown; this route has no parameters
+    /healthz?verbose                                    verbose     is unknown; this route has no parameters
+    /openapi.json?pretty=1                              pretty      is unknown; this route has no parameters
+    /v1/users/42/card?theme=dark                        theme       is unknown; this route has no parameters
+    /v1/users/42/card.svg?size=2                        size        is unknown; expected one of theme, lang
+    /v1/users/42/card.svg?theme=Dark                    theme       must be light or dark
+    /v1/users/42/badge.svg?lang=zh                      lang        must be en or zh-Hans
+    /v1/status?verbose                                  verbose     is unknown; this route has no parameters
+    /metrics?name                                       name        is unknown; this route has no parameters
+";
+
 fn unknown_parameters() -> Vec<Case> {
     let board = "is unknown; expected one of limit, offset, date, group, movement";
-    let rows = [
-        ("/v1/ranking/day?page=2", "page", board),
-        ("/v1/ranking/day?Limit=2", "Limit", board),
-        ("/v1/ranking/day?around=2", "around", board),
-        (
-            "/v1/ranking/day/users/42?limit=2",
-            "limit",
-            "is unknown; expected one of around, date, group, movement",
-        ),
-        (
-            "/v1/ranking/day/users?ids=42&limit=2",
-            "limit",
-            "is unknown; expected one of ids, followed_by, date, group, movement",
-        ),
-        (
-            "/v1/journal?before=7",
-            "before",
-            "is unknown; expected one of after, limit, shard",
-        ),
-        (
-            "/v1/users/42/activity?date=2026-11-20",
-            "date",
-            "is unknown; expected one of days, year",
-        ),
-        (
-            "/v1/users/42/points?after=1",
-            "after",
-            "is unknown; expected one of limit, before, date, refused",
-        ),
-        ("/v1/users/42/points?refused=1", "refused", FLAG),
-        (
-            "/v1/users/42/points?before=x",
-            "before",
-            "must be `next` of the previous page",
-        ),
-        (
-            "/v1/users/42/points?date=2026-11",
-            "date",
-            "must be a day such as 2026-11-20",
-        ),
-        (
-            "/v1/users/42/activity?year=2025",
-            "year",
-            "this deployment has no archive of day boards",
-        ),
-        (
-            "/v1/stats?date=2026-11-20",
-            "date",
-            "is unknown; expected one of from, to",
-        ),
-        (
-            "/v1/users/42/standings?group=eu",
-            "group",
-            "is unknown; expected one of groups, friends, movement",
-        ),
-        (
-            "/v1/events/e/ranking?date=2026-11-20",
-            "date",
-            "is unknown; expected one of limit, offset",
-        ),
-        (
-            "/v1/events/e/ranking/users/42?movement=true",
-            "movement",
-            "is unknown; expected one of around",
-        ),
-        (
-            "/v1/events/e/ranking/users?ids=42&group=eu",
-            "group",
-            "is unknown; expected one of ids, followed_by",
-        ),
-        (
-            "/v1/events/e/live?offset=1",
-            "offset",
-            "is unknown; expected one of limit",
-        ),
-        ("/v1/events?state=final", "state", NO_PARAMETERS),
-        ("/v1/events/e?limit=1", "limit", NO_PARAMETERS),
-        ("/v1/users/42?days=1", "days", NO_PARAMETERS),
-        ("/v1/digest/2026-W01?date=2026-01-01", "date", NO_PARAMETERS),
-        ("/v1/feed.atom?limit=1", "limit", NO_PARAMETERS),
-        ("/v1/feed.json?limit=1", "limit", NO_PARAMETERS),
-        ("/healthz?verbose", "verbose", NO_PARAMETERS),
-        ("/openapi.json?pretty=1", "pretty", NO_PARAMETERS),
-        ("/v1/users/42/card?theme=dark", "theme", NO_PARAMETERS),
-        (
-            "/v1/users/42/card.svg?size=2",
-            "size",
-            "is unknown; expected one of theme, lang",
-        ),
-        (
-            "/v1/users/42/card.svg?theme=Dark",
-            "theme",
-            "must be light or dark",
-        ),
-        (
-            "/v1/users/42/badge.svg?lang=zh",
-            "lang",
-            "must be en or zh-Hans",
-        ),
-        ("/v1/status?verbose", "verbose", NO_PARAMETERS),
-        ("/metrics?name", "name", NO_PARAMETERS),
-        ("/v1/users/42?=1", "", NO_PARAMETERS),
-    ];
+    let rows = columns(UNKNOWN).chain([["/v1/users/42?=1", "", NO_PARAMETERS]]);
     let mut cases: Vec<Case> = rows
-        .into_iter()
-        .map(|(path, name, detail)| get(path, field_error(name, detail)))
+        .map(|[path, name, detail]| get(path, field_error(name, detail)))
         .collect();
     for (query, name, detail) in [
         ("step=x", "step", "must be the value of a step"),

@@ -79,7 +79,7 @@ fn cases() -> Vec<Case> {
         like(&user, "q"),
         undo(like(&user, "p")),
     ]);
-    let array_expected = [
+    let all = [
         "counted",
         "undone",
         "counted",
@@ -88,57 +88,28 @@ fn cases() -> Vec<Case> {
         "undone",
     ];
     use Request::{Activity, Adjustment};
+    let sent = |name, body, expected, most| case(name, &earlier, Activity(body), &[expected], most);
+    let (first, only) = (Activity(like(&user, "q")), Activity(undo(like(&user, "p"))));
+    let grouped = with(activity(&user, "visit", "/b"), group);
     vec![
-        case(
-            "first like",
-            &[],
-            Activity(like(&user, "q")),
-            &["counted"],
-            40,
-        ),
-        case(
-            "like",
-            &earlier,
-            Activity(like(&user, "q")),
-            &["counted"],
-            20,
-        ),
-        case(
-            "visit in a group",
-            &earlier,
-            Activity(with(activity(&user, "visit", "/b"), group)),
-            &["counted"],
-            40,
-        ),
-        case(
+        case("first like", &[], first, &["counted"], 40),
+        sent("like", like(&user, "q"), "counted", 20),
+        sent("visit in a group", grouped, "counted", 40),
+        sent(
             "dated like",
-            &earlier,
-            Activity(dated(like(&user, "q"), noon(3))),
-            &["counted"],
+            dated(like(&user, "q"), noon(3)),
+            "counted",
             30,
         ),
-        case(
-            "undo",
-            &earlier,
-            Activity(undo(like(&user, "p"))),
-            &["undone"],
-            20,
-        ),
-        case(
-            "only like undone",
-            &earlier[..1],
-            Activity(undo(like(&user, "p"))),
-            &["undone"],
-            20,
-        ),
-        case(
+        sent("undo", undo(like(&user, "p")), "undone", 20),
+        case("only like undone", &earlier[..1], only, &["undone"], 20),
+        sent(
             "nothing to undo",
-            &earlier,
-            Activity(undo(like(&user, "q"))),
-            &["nothing-to-undo"],
+            undo(like(&user, "q")),
+            "nothing-to-undo",
             8,
         ),
-        case("array", &earlier, Activity(array), &array_expected, 90),
+        case("array", &earlier, Activity(array), &all, 90),
         case(
             "adjustment",
             &earlier,

@@ -162,7 +162,7 @@ async fn snapshots_serve_unread_boards_during_outage() {
     }
     app.set_name(b, "Ada").await;
     let dated = dated(like(a, "then"), noon(2));
-    app.outcome(dated, "counted").await;
+    app.counted(dated).await;
     let closed = format!("/v1/ranking/day?date={}", day(2));
     let standings = [
         format!("/v1/ranking/day/users/{b}?around=1"),

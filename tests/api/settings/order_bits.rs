@@ -47,7 +47,7 @@ async fn overflow_of_large_score_changes_nothing() {
     let undone = outcome("undone", -0.0001, standings(day(0), 858_993.459, 1));
     app.assert_activity(undo(act("a", "tip", "p")), undone)
         .await;
-    app.outcome(act("a", "tip", "q"), "counted").await;
+    app.counted(act("a", "tip", "q")).await;
     let undone = outcome("undone", -858_993.459, standings(day(0), 0.0001, 1));
     app.assert_activity(undo(act("a", "grant", "p")), undone)
         .await;
@@ -58,9 +58,9 @@ async fn ties_of_large_scores_rank_by_arrival() {
     let app = start();
     let [c, a, b] = peers(["c", "a", "b"]);
     for user in [&c, &a, &b] {
-        app.outcome(act(user, "grant", "p"), "counted").await;
+        app.counted(act(user, "grant", "p")).await;
     }
-    app.outcome(act(&b, "tip", "p"), "counted").await;
+    app.counted(act(&b, "tip", "p")).await;
     let entries = json!([
         entry(1, MAX, &b),
         entry(2, 858_993.459, &c),
@@ -78,7 +78,7 @@ async fn ties_of_large_scores_rank_by_arrival() {
     let entries = json!([entry(1, MAX, &b), entry(2, 858_993.459, &a)]);
     app.assert_get("/v1/ranking/day", board(period("day", day(0)), 2, entries))
         .await;
-    app.outcome(act(&c, "tip", "p"), "counted").await;
+    app.counted(act(&c, "tip", "p")).await;
     app.moderate(&c, false, false).await;
     let entries = json!([
         entry(1, MAX, &b),
@@ -123,14 +123,13 @@ async fn adjustments_and_undo_reach_the_maximum() {
 async fn order_numbers_run_out_and_nothing_is_refused() {
     let app = start();
     let users = peers(["b", "c", "a"]);
-    app.outcome(act(&peer("first"), "grant", "p"), "counted")
-        .await;
+    app.counted(act(&peer("first"), "grant", "p")).await;
     let (mut store, first) = (app.store(), peer("first"));
     let key = store.key_of(&first, "ba:all");
     store.run::<i64>("ZADD", &[&key, &(ORDERS - 1.0).to_string(), "#"]);
     let mut counter = ORDERS - 1.0;
     for user in &users {
-        app.outcome(act(user, "tip", "p"), "counted").await;
+        app.counted(act(user, "tip", "p")).await;
         let next = store.run::<f64>("ZSCORE", &[&key, "#"]);
         assert!(counter < next && next < ORDERS, "{counter}, {next}");
         counter = next;
@@ -152,7 +151,7 @@ async fn order_numbers_run_out_and_nothing_is_refused() {
     // After the highest fraction it starts again.
     let highest = f64::from_bits(ORDERS.to_bits() - 1);
     store.run::<i64>("ZADD", &[&key, &format!("{highest:.17}"), "#"]);
-    app.outcome(act(&users[0], "tip", "q"), "counted").await;
+    app.counted(act(&users[0], "tip", "q")).await;
     assert_eq!(store.run::<f64>("ZSCORE", &[&key, "#"]), ORDERS - 1.0);
     assert_eq!(ids(&app.read("/v1/ranking/all?limit=6").await)[0], first);
 }
@@ -160,7 +159,7 @@ async fn order_numbers_run_out_and_nothing_is_refused() {
 #[tokio::test]
 async fn health_warns_before_either_limit() {
     let app = start();
-    app.outcome(act("a", "tip", "p"), "counted").await;
+    app.counted(act("a", "tip", "p")).await;
     let mut store = app.store();
     let week = store.key_of("a", &format!("bw:{}", id("week", day(0))));
     let all = store.key_of("a", "ba:all");
@@ -194,7 +193,7 @@ async fn health_warns_before_either_limit() {
 #[tokio::test]
 async fn deployment_with_other_bits_is_misconfigured() {
     let app = start();
-    app.outcome(act("a", "tip", "p"), "counted").await;
+    app.counted(act("a", "tip", "p")).await;
     let prefix = app.prefix();
     for (configured, value) in [(Some("16"), "16"), (None, "30")] {
         let other = TestApp::with(|worker| {
@@ -213,7 +212,7 @@ async fn deployment_with_other_bits_is_misconfigured() {
         let health = other.get("/healthz").await;
         assert_eq!(health.assert_status(503).body["problem"]["detail"], detail);
     }
-    app.outcome(act("a", "tip", "q"), "counted").await;
+    app.counted(act("a", "tip", "q")).await;
 }
 
 /// Received points, in ranks and sums of days.
@@ -224,14 +223,12 @@ async fn boards_of_content_hold_large_points() {
         let worker = configure(worker).cron().json("RULES", rules);
         worker.var("CONTENT_PERIODS", "day,all")
     });
-    app.put("/v1/targets/p", &json!({"author": "9"}))
-        .await
-        .assert_status(200);
+    app.write("/v1/targets/p", &json!({"author": "9"})).await;
     for action in ["grant", "tip"] {
-        app.outcome(act("a", action, "p"), "counted").await;
+        app.counted(act("a", action, "p")).await;
     }
     app.outcome(undo(act("a", "grant", "p")), "undone").await;
-    app.outcome(act("b", "grant", "p"), "counted").await;
+    app.counted(act("b", "grant", "p")).await;
     for path in ["/v1/content/all", "/v1/authors/day"] {
         until("the deliveries", async || {
             app.minute().await;
@@ -255,11 +252,9 @@ async fn archived_board_keeps_large_scores_and_ties() {
     });
     let [b, a] = peers(["b", "a"]);
     for user in [&b, &a] {
-        app.outcome(dated(act(user, "grant", "p"), noon(2)), "counted")
-            .await;
+        app.counted(dated(act(user, "grant", "p"), noon(2))).await;
     }
-    app.outcome(dated(act(&a, "tip", "p"), noon(2)), "counted")
-        .await;
+    app.counted(dated(act(&a, "tip", "p"), noon(2))).await;
     app.outcome(undo(act(&a, "tip", "p")), "undone").await;
     let path = format!("/v1/ranking/day?date={}", day(2));
     let entries = json!([entry(1, 858_993.459, &b), entry(2, 858_993.459, &a)]);

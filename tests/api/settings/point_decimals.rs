@@ -19,7 +19,7 @@ async fn decimal_scores_are_exact() {
         let counted = outcome("counted", 0.1, standings(day(0), score, 1));
         app.assert_activity(tip, counted).await;
     }
-    app.outcome(act("b", "gift", "p"), "counted").await;
+    app.counted(act("b", "gift", "p")).await;
     let counted = outcome("counted", 2, standings(day(0), 2.75, 1));
     app.assert_activity(act("b", "like", "p"), counted).await;
     let undone = outcome("undone", -0.75, standings(day(0), 2, 1));
@@ -43,27 +43,27 @@ async fn decimal_scores_are_exact() {
 #[tokio::test]
 async fn next_rank_is_one_step_away() {
     let app = with_decimals(json!({"tip": {"points": 0.01}}));
-    app.outcome(act("a", "like", "p"), "counted").await;
-    app.outcome(act("b", "like", "p"), "counted").await;
+    app.counted(act("a", "like", "p")).await;
+    app.counted(act("b", "like", "p")).await;
     let next = json!({"rank": 1, "score": 2, "points": 0.01});
     assert_eq!(app.read("/v1/ranking/day/users/b").await["next"], next);
-    let tip = app.outcome(act("b", "tip", "p"), "counted").await;
+    let tip = app.counted(act("b", "tip", "p")).await;
     assert_eq!(tip["standings"], standings(day(0), 2.01, 1));
 }
 
 #[tokio::test]
 async fn daily_cap_accepts_decimals() {
     let app = with_decimals(json!({"tip": {"points": 0.1, "daily_cap": 0.29}}));
-    app.outcome(act("a", "tip", "1"), "counted").await;
-    app.outcome(act("a", "tip", "2"), "counted").await;
+    app.counted(act("a", "tip", "1")).await;
+    app.counted(act("a", "tip", "2")).await;
     app.outcome(act("a", "tip", "3"), "capped").await;
 }
 
 #[tokio::test]
 async fn score_reaches_eight_million_steps() {
     let app = with_decimals(json!({"jackpot": {"points": 79_999.99}, "tip": {"points": 0.01}}));
-    app.outcome(act("a", "jackpot", "p"), "counted").await;
-    let full = app.outcome(act("a", "tip", "p"), "counted").await;
+    app.counted(act("a", "jackpot", "p")).await;
+    let full = app.counted(act("a", "tip", "p")).await;
     assert_eq!(full["standings"], standings(day(0), 80_000, 1));
     let refused = app.send_activity(act("a", "jackpot", "q")).await;
     assert_problem(&refused, "score-overflow");

@@ -35,7 +35,7 @@ async fn new_action_needs_only_configuration() {
         .await;
     app.outcome(undo("answer", "question-1"), "undone").await;
     // The default rules remain.
-    app.outcome(act("like", "p"), "counted").await;
+    app.counted(act("like", "p")).await;
 }
 
 #[tokio::test]
@@ -55,15 +55,15 @@ async fn rule_override_keeps_other_fields() {
 #[tokio::test]
 async fn rules_may_be_a_json_string() {
     let app = TestApp::with(|worker| worker.var("RULES", r#"{"answer":{"points":5}}"#));
-    app.outcome(act("answer", "question-1"), "counted").await;
+    app.counted(act("answer", "question-1")).await;
 }
 
 #[tokio::test]
 async fn once_a_day_action_compares_targets_as_sent() {
     let app = with_rules(json!({"check-in": {"points": 1, "once": "day"}}));
-    app.outcome(act("check-in", "shop?a=1"), "counted").await;
+    app.counted(act("check-in", "shop?a=1")).await;
     app.outcome(act("check-in", "shop?a=1"), "duplicate").await;
-    app.outcome(act("check-in", "shop"), "counted").await;
+    app.counted(act("check-in", "shop")).await;
     for (back, outcome) in [(1, "counted"), (31, "stale")] {
         let check_in = act_at("check-in", "shop", &noon(back));
         app.outcome(check_in, outcome).await;
@@ -75,37 +75,35 @@ async fn once_a_day_action_compares_targets_as_sent() {
 #[tokio::test]
 async fn daily_cap_rejects_points_that_do_not_fit() {
     let app = with_rules(json!({"like": {"daily_cap": 5}}));
-    app.outcome(act("like", "a"), "counted").await;
-    app.outcome(act("like", "b"), "counted").await;
+    app.counted(act("like", "a")).await;
+    app.counted(act("like", "b")).await;
     let expected = capped("daily-cap", standings(day(0), 4, 1));
     app.assert_activity(act("like", "c"), expected).await;
     // A capped activity leaves no record: another day counts it, and so does today below the cap.
-    app.outcome(act_at("like", "c", &noon(1)), "counted").await;
+    app.counted(act_at("like", "c", &noon(1))).await;
     app.outcome(act("like", "c"), "duplicate").await;
     app.outcome(act("like", "d"), "capped").await;
     app.outcome(undo("like", "d"), "nothing-to-undo").await;
     app.outcome(undo("like", "a"), "undone").await;
-    app.outcome(act("like", "d"), "counted").await;
+    app.counted(act("like", "d")).await;
     app.outcome(act("like", "a"), "capped").await;
     // The cap is per user and action.
-    app.outcome(act("follow", "c"), "counted").await;
+    app.counted(act("follow", "c")).await;
     app.count("7", "like", "c").await;
 }
 
 #[tokio::test]
 async fn cooldown_rejects_early_repeats() {
     let app = with_rules(json!({"comment": {"cooldown": 100}}));
-    app.outcome(act_at("comment", "a", &ago(500)), "counted")
-        .await;
+    app.counted(act_at("comment", "a", &ago(500))).await;
     let expected = capped("cooldown", standings(day(0), 3, 1));
     app.assert_activity(act_at("comment", "b", &ago(401)), expected)
         .await;
-    app.outcome(act_at("comment", "b", &ago(399)), "counted")
-        .await;
-    app.outcome(act("comment", "c"), "counted").await;
+    app.counted(act_at("comment", "b", &ago(399))).await;
+    app.counted(act("comment", "c")).await;
     app.outcome(act("comment", "d"), "capped").await;
     app.outcome(act("comment", "c"), "duplicate").await;
-    app.outcome(act("like", "d"), "counted").await;
+    app.counted(act("like", "d")).await;
     app.count("7", "comment", "d").await;
 }
 
@@ -151,7 +149,7 @@ async fn rule_applies_from_its_instant() {
         ("2026-09-06T05:00:00.500Z", 4),
         ("2026-09-06T05:00:00.501Z", 4),
     ] {
-        let counted = app.outcome(act_at("like", at, at), "counted").await;
+        let counted = app.counted(act_at("like", at, at)).await;
         assert_eq!(counted["points"], points, "{at}");
         let undone = app.outcome(undo("like", at), "undone").await;
         assert_eq!(undone["points"], -points, "{at}");
@@ -190,20 +188,19 @@ async fn limits_belong_to_the_rule_of_the_instant() {
     let own = activity("8", "like", "8");
     app.outcome(dated(own.clone(), ago(hour + 1)), "capped")
         .await;
-    app.outcome(dated(own, ago(hour)), "counted").await;
+    app.counted(dated(own, ago(hour))).await;
 }
 
 /// The user has the largest score on the all-time board, but not on the boards of today.
 #[tokio::test]
 async fn score_overflow_changes_nothing() {
     let app = with_rules(json!({"jackpot": {"points": 8_000_000}}));
-    app.outcome(act_at("jackpot", "a", &noon(400)), "counted")
-        .await;
+    app.counted(act_at("jackpot", "a", &noon(400))).await;
     let before = app.store().snapshot();
     // Only the all-time board is full.
     let response = app.send_activity(act("jackpot", "b")).await;
     let detail = "The score on one of the boards would exceed its maximum.";
     response.assert(422, problem("score-overflow", detail));
     assert!(app.store().snapshot() == before, "Redis was changed");
-    app.outcome(act("like", "b"), "counted").await;
+    app.counted(act("like", "b")).await;
 }

@@ -3,20 +3,16 @@
 //! `STEPS=100000 SEED=7 cargo test --test api random_requests` sends more requests, or other ones.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use redis::Connection;
-use test_support::{Api, Method, SERVICE_KEY};
+use test_support::{Api, Method, SERVICE_KEY, depth};
 
 use super::requests::{Form, Request};
 use super::strings::FOREIGN_KEYS;
 use crate::app::TestApp;
 use crate::raw;
 
-/// The limits without `STEPS`: a number of requests and a duration, whichever ends first.
-const MAX_STEPS: usize = 4_000;
-const MAX_TIME: Duration = Duration::from_secs(25);
 /// The number of requests between two comparisons of the foreign keys.
 const COMPARE_EVERY: usize = 50;
 
@@ -134,7 +130,7 @@ async fn random_requests_never_leave_the_key_prefix() {
     let before = foreign_keys(&mut redis);
     assert_eq!(before.len(), FOREIGN_KEYS.len());
 
-    let steps = variable("STEPS");
+    let steps = variable("STEPS").unwrap_or(depth(1_000, 20_000));
     let seed = variable("SEED").unwrap_or(1);
     let mut random = Rng::with_seed(seed);
     let mut sent = RequestLog {
@@ -143,10 +139,8 @@ async fn random_requests_never_leave_the_key_prefix() {
         latest: Vec::new(),
     };
     let mut seen: BTreeMap<u16, usize> = BTreeMap::new();
-    let started = Instant::now();
-    let last = steps.map_or(MAX_STEPS, |steps| steps as usize);
-    while sent.step < last && (steps.is_some() || started.elapsed() < MAX_TIME) {
-        sent.step += 1;
+    for step in 1..=steps {
+        sent.step = step as usize;
         let request = Request::random(&mut random);
         if sent.latest.len() == COMPARE_EVERY {
             sent.latest.remove(0);

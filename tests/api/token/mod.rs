@@ -44,7 +44,7 @@ async fn user_token_counts_and_undoes_own_activity() {
     }
     // An empty `groups` is allowed: it equals no `groups`.
     let visit = like(json!({"user": 42, "action": "visit", "target": "/", "groups": []}));
-    user.outcome(visit, "counted").await;
+    user.counted(visit).await;
     assert_eq!(app.read("/v1/ranking/day/users/42").await["score"], 1);
 }
 
@@ -94,8 +94,8 @@ async fn rule_by_decides_who_may_send_action() {
     let response = user.send_activity(like(json!({}))).await;
     response.assert(403, problem("forbidden", detail));
     let publish = like(json!({"action": "publish"}));
-    user.outcome(publish, "counted").await;
-    app.outcome(like(json!({})), "counted").await;
+    user.counted(publish).await;
+    app.counted(like(json!({}))).await;
 }
 
 #[tokio::test]
@@ -238,7 +238,7 @@ async fn member_cap_binds_members_only() {
         let item = |number: u32| activity("42", action, &format!("/{number}"));
         let counts = cap / points;
         // A service sends the first one.
-        app.outcome(item(0), "counted").await;
+        app.counted(item(0)).await;
         for first in (1..counts).step_by(50) {
             let items: Vec<Value> = (first..counts.min(first + 50)).map(item).collect();
             let response = client.send_activity(json!(items)).await;
@@ -254,13 +254,13 @@ async fn member_cap_binds_members_only() {
         }
         let capped = client.outcome(item(counts), "capped").await;
         assert_eq!(capped["reason"], "daily-cap");
-        app.outcome(item(counts), "counted").await;
+        app.counted(item(counts)).await;
         if action != "visit" {
             // The cap is compared with the net points, so two undos make room for one.
             client.outcome(undo(item(1)), "undone").await;
             client.outcome(item(1), "capped").await;
             client.outcome(undo(item(2)), "undone").await;
-            client.outcome(item(1), "counted").await;
+            client.counted(item(1)).await;
         }
     }
 }
@@ -273,13 +273,13 @@ async fn smaller_cap_binds_members() {
     for (action, counts) in [("like", 2), ("comment", 2), ("wave", 60)] {
         for number in 0..counts {
             client
-                .outcome(activity("42", action, &number.to_string()), "counted")
+                .counted(activity("42", action, &number.to_string()))
                 .await;
         }
         if action != "wave" {
             client.outcome(activity("42", action, "x"), "capped").await;
         }
     }
-    app.outcome(activity("42", "comment", "x"), "counted").await;
+    app.counted(activity("42", "comment", "x")).await;
     app.outcome(activity("42", "comment", "y"), "capped").await;
 }

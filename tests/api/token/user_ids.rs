@@ -84,7 +84,7 @@ async fn token_without_a_required_claim_is_refused() {
     let app = start(json!({}), json!({"scope": "board", "email_verified": true}));
     let claims = |scope: &str, verified: Value| json!({"scope": scope, "email_verified": verified});
     let user = client(&app, claims("read board", json!(true)));
-    user.outcome(like(json!({})), "counted").await;
+    user.counted(like(json!({}))).await;
     let detail = "The user token lacks a claim that JWT_REQUIRED has.";
     for claims in [
         claims("read", json!(true)),

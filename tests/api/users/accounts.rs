@@ -42,7 +42,7 @@ async fn accounts_count_once_for_their_member() {
     app.count("9", "like", "before").await;
     join(&app, &["42", "77"]).await;
     app.outcome(like("42", "before"), "duplicate").await;
-    let counted = app.outcome(like("42", "a"), "counted").await;
+    let counted = app.counted(like("42", "a")).await;
     assert_eq!(
         counted["standings"]["all"],
         json!({"id": "all", "score": 4, "rank": 1})
@@ -86,9 +86,7 @@ async fn own_accounts_are_own_targets() {
     let app = TestApp::with(|worker| worker.var("CONTENT_PERIODS", "all").cron());
     for (author, target) in [("42", "post-42"), ("9", "post-9"), ("5", "post-5")] {
         let target = format!("/v1/targets/{target}");
-        app.put(&target, &json!({"author": author}))
-            .await
-            .assert_status(200);
+        app.write(&target, &json!({"author": author})).await;
     }
     app.minute().await;
     join(&app, &["42", "77"]).await;
@@ -112,9 +110,7 @@ async fn own_accounts_are_own_targets() {
 async fn member_receives_for_account() {
     let app = TestApp::with(|worker| worker.var("CONTENT_PERIODS", "all").cron());
     let target = json!({"author": "42"});
-    app.put("/v1/targets/post", &target)
-        .await
-        .assert_status(200);
+    app.write("/v1/targets/post", &target).await;
     app.minute().await;
     join(&app, &["42"]).await;
     app.set_name("42", "Ada").await;
@@ -173,7 +169,7 @@ async fn register(app: &TestApp, targets: &[(&str, &str)]) {
         .iter()
         .map(|(id, author)| json!({"id": id, "author": author}));
     let body = json!(body.collect::<Vec<_>>());
-    app.put("/v1/targets", &body).await.assert_status(200);
+    app.write("/v1/targets", &body).await;
 }
 
 /// The pages of the list have targets of one instant of several lists, each once.
@@ -494,10 +490,7 @@ async fn members_join_by_both_tokens() {
     assert_eq!(history["days"][0]["points"], 2);
     other.delete(&path("42")).await.assert_status(403);
     member.delete(&path("42")).await.assert_status(204);
-    account_user
-        .put(&path("42"), &join(&token("9")))
-        .await
-        .assert_status(200);
+    account_user.write(&path("42"), &join(&token("9"))).await;
     account_user.delete(&path("42")).await.assert_status(204);
 }
 
@@ -586,7 +579,7 @@ async fn targets_leave_out_account_of_another_member() {
     app.minute().await;
     join(&app, &["42"]).await;
     let of = json!({"of": "5"});
-    app.put(&path("77"), &of).await.assert_status(200);
+    app.write(&path("77"), &of).await;
     let mut store = app.store();
     let users = store.key_of("9", "p");
     let flags: String = store.run("HGET", &[&users, "!9"]);

@@ -7,7 +7,6 @@ use crate::app::TestApp;
 use crate::bodies::with;
 use crate::clock::{day, id};
 use crate::problem::problem;
-use crate::token::sign::{SECRET, claims, hs256};
 
 const PERIODS: [&str; 5] = ["day", "week", "month", "year", "all"];
 
@@ -79,36 +78,6 @@ async fn level_is_that_of_all_time_points() {
     assert_eq!(level().await, json!({"number": 1, "name": "Newcomer"}));
     app.count("42", "like", "q").await;
     assert_eq!(level().await, json!({"number": 2, "name": "Regular"}));
-}
-
-/// A hidden member is indistinguishable from one who does not exist, also for the member.
-#[tokio::test]
-async fn hidden_and_unknown_users_have_no_card() {
-    let app = TestApp::with(|worker| worker.var("JWT_SECRET", SECRET));
-    let public = json!({"name": "Ada", "public_activity": true});
-    for user in ["moderated", "opted-out", "erased"] {
-        app.put_profile(user, public.clone()).await;
-        app.count(user, "like", "p").await;
-        app.get(&card_of(user)).await.assert_status(200);
-    }
-    app.moderate("moderated", true, false).await;
-    app.put_profile("opted-out", json!({"name": "Ada", "hidden": true}))
-        .await;
-    app.erase("erased").await;
-    for user in ["moderated", "opted-out", "erased", "unknown"] {
-        for caller in [
-            app.without_key(),
-            app.with_key(&hs256(&claims(user))),
-            app.with_key(test_support::SERVICE_KEY),
-        ] {
-            let response = caller.get(&card_of(user)).await;
-            let detail = format!("The user {user} has no card.");
-            response.assert(404, problem("not-found", detail));
-            assert_eq!(response.header("cache-control"), Some("no-store"));
-        }
-    }
-    app.moderate("moderated", false, true).await;
-    app.get(&card_of("moderated")).await.assert_status(200);
 }
 
 #[tokio::test]

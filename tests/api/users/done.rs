@@ -5,7 +5,7 @@ use test_support::{Value, json, peers};
 use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, undo};
 use crate::clock::noon;
-use crate::problem::field_error;
+use crate::problem::{columns, field_error};
 
 fn states(action: &str, states: &[(&str, bool)]) -> Value {
     let states = states.iter();
@@ -20,7 +20,7 @@ async fn standing_actions_are_done_until_undone() {
     for target in ["q", "a,b", "100%", "a b", "é"] {
         app.count(user, "like", target).await;
     }
-    app.outcome(like(user, "gone"), "counted").await;
+    app.counted(like(user, "gone")).await;
     app.outcome(undo(like(user, "gone")), "undone").await;
     app.count(user, "comment", "none").await;
     let path = format!("/v1/users/{user}/done?action=like");
@@ -56,10 +56,9 @@ async fn standing_actions_are_done_until_undone() {
 async fn daily_actions_are_done_today() {
     let app = TestApp::start();
     let [user] = &peers(["a"]);
-    app.outcome(activity(user, "visit", "/a%20b"), "counted")
-        .await;
+    app.counted(activity(user, "visit", "/a%20b")).await;
     let yesterday = activity(user, "visit", "/old");
-    app.outcome(dated(yesterday, &*noon(1)), "counted").await;
+    app.counted(dated(yesterday, &*noon(1))).await;
     let path = format!("/v1/users/{user}/done?action=visit&targets=");
     let expected = [("/a%20b", true), ("/old", false), ("/other", false)];
     let response = app.get(&format!("{path}/a+b/%23x,/old/,/other")).await;
@@ -70,50 +69,24 @@ async fn daily_actions_are_done_today() {
         .assert(400, problem.body());
 }
 
+/// A query, the invalid parameter and its error.
+const INVALID: &str = "
+    action=dance&targets=a           action   must be one of bookmark, comment, follow, like, publish, visit
+    targets=a                        action   must be one of bookmark, comment, follow, like, publish, visit
+    action=like                      targets  each must be 1 to 512 bytes, not 0
+    action=like&targets=a,           targets  each must be 1 to 512 bytes, not 0
+    action=like&targets=a%0A         targets  each must not contain control characters
+    action=like&targets=a,b,a        targets  must not repeat a target: a
+    action=visit&targets=/a,/a/      targets  must not repeat a target: /a
+    action=like&targets=a&targets=b  targets  must be given only once
+";
+
 #[tokio::test]
 async fn invalid_lists_are_refused() {
     let app = TestApp::start();
-    let known = "must be one of bookmark, comment, follow, like, publish, visit";
-    let many = vec!["a"; 101].join(",");
-    for (query, pointer, detail) in [
-        ("action=dance&targets=a", "action", known),
-        ("targets=a", "action", known),
-        (
-            "action=like",
-            "targets",
-            "each must be 1 to 512 bytes, not 0",
-        ),
-        (
-            "action=like&targets=a,",
-            "targets",
-            "each must be 1 to 512 bytes, not 0",
-        ),
-        (
-            "action=like&targets=a%0A",
-            "targets",
-            "each must not contain control characters",
-        ),
-        (
-            "action=like&targets=a,b,a",
-            "targets",
-            "must not repeat a target: a",
-        ),
-        (
-            "action=visit&targets=/a,/a/",
-            "targets",
-            "must not repeat a target: /a",
-        ),
-        (
-            "action=like&targets=a&targets=b",
-            "targets",
-            "must be given only once",
-        ),
-        (
-            &*format!("action=like&targets={many}"),
-            "targets",
-            "must be at most 100 targets, not 101",
-        ),
-    ] {
+    let many = format!("action=like&targets={}", ["a"; 101].join(","));
+    let many = [&*many, "targets", "must be at most 100 targets, not 101"];
+    for [query, pointer, detail] in columns(INVALID).chain([many]) {
         let response = app.get(&format!("/v1/users/42/done?{query}")).await;
         response.assert(400, field_error(pointer, detail).body());
     }

@@ -26,7 +26,7 @@ async fn write_all_records(app: &TestApp, user: &str) {
     app.set_name(user, user).await;
     let pause = json!({"from": day(-1).to_string(), "until": day(-1).to_string()});
     let path = format!("/v1/users/{user}/pause");
-    app.put(&path, &pause).await.assert_status(200);
+    app.write(&path, &pause).await;
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn erased_user_is_unknown_on_every_route() {
     app.count("42", "like", "now").await;
     app.count("42", "visit", "/").await;
     let undone = dated(activity("42", "follow", "never"), noon(1));
-    app.outcome(undone, "counted").await;
+    app.counted(undone).await;
 }
 
 #[tokio::test]
@@ -114,15 +114,14 @@ async fn erasure_covers_undo_records_until_they_expire() {
 #[tokio::test]
 async fn erasure_covers_late_visits_of_a_span() {
     let app = TestApp::start();
-    app.outcome(dated(like("42", "p"), noon(20)), "counted")
-        .await;
+    app.counted(dated(like("42", "p"), noon(20))).await;
     // Removes the span from the index, as expiry would.
     let mut store = app.store();
     let index = store.key("i");
     let span = span_of(day(20)).0.to_string();
     assert_eq!(store.run::<i64>("ZREM", &[&index, &span]), 1);
     let visit = dated(activity("42", "visit", "/"), noon(20));
-    app.outcome(visit, "counted").await;
+    app.counted(visit).await;
     app.erase("42").await;
     assert_eq!(store.traces("42"), [""; 0]);
 }

@@ -65,38 +65,6 @@ async fn public_calendar_shows_points_to_everyone() {
     app.without_key().get(PATH).await.assert_status(200);
 }
 
-/// A stranger receives the same response for all of these users.
-#[tokio::test]
-async fn calendar_of_others_is_refused_alike() {
-    let app = start();
-    let public = json!({"name": "Ada", "public_activity": true});
-    for user in ["moderated", "opted-out", "erased", "private", "reset"] {
-        app.put_profile(user, public.clone()).await;
-        like_on(&app, user, 0).await;
-    }
-    app.moderate("moderated", true, false).await;
-    let hidden = with(public, json!({"hidden": true}));
-    app.put_profile("opted-out", hidden).await;
-    app.erase("erased").await;
-    app.put_profile("private", json!({"name": "Ada", "public_activity": false}))
-        .await;
-    app.set_name("reset", "Ada").await;
-    for caller in [app.without_key(), app.with_key(&hs256(&claims("7")))] {
-        for query in ["", "?days=0"] {
-            let refusal = async |user: &str| {
-                let path = format!("/v1/users/{user}/activity{query}");
-                let response = caller.get(&path).await;
-                (response.status, response.body["detail"].clone())
-            };
-            let expected = refusal("unknown").await;
-            assert_ne!(expected.0, 200);
-            for user in ["moderated", "opted-out", "erased", "private", "reset"] {
-                assert_eq!(refusal(user).await, expected, "{user} {query}");
-            }
-        }
-    }
-}
-
 #[tokio::test]
 async fn only_profiles_show_public_activity() {
     let app = start();

@@ -55,7 +55,7 @@ async fn standings_have_requested_groups() {
     let [a, b] = &peers(["a", "b"]);
     for (user, groups) in [(a, json!(["eu", "us"])), (b, json!(["eu"]))] {
         let like = with(like(user, "p"), json!({"groups": groups}));
-        app.outcome(like, "counted").await;
+        app.counted(like).await;
     }
     app.count(b, "visit", "/").await;
     let standing = |rank, total, percentile, next: Value| json!({"rank": rank, "score": 2, "total": total, "percentile": percentile, "next": next});
@@ -82,7 +82,7 @@ async fn standings_have_places_of_authors() {
     for author in &authors {
         let body = json!({"author": author});
         let path = format!("/v1/targets/of-{author}");
-        app.put(&path, &body).await.assert_status(200);
+        app.write(&path, &body).await;
     }
     let likes = authors
         .iter()
@@ -90,8 +90,7 @@ async fn standings_have_places_of_authors() {
     app.send_activity(json!(likes.collect::<Vec<_>>()))
         .await
         .assert_status(200);
-    app.outcome(activity("43", "comment", "of-a7"), "counted")
-        .await;
+    app.counted(activity("43", "comment", "of-a7")).await;
     app.minute().await;
     for author in authors.iter().map(String::as_str).chain(["42"]) {
         let all = app.read(&format!("/v1/users/{author}/standings")).await;
@@ -173,7 +172,7 @@ async fn standings_have_ranks_of_the_period_before() {
                     like(user, &format!("{back}-{number}")),
                     json!({"groups": ["eu"]}),
                 );
-                app.outcome(dated(like, noon(back)), "counted").await;
+                app.counted(dated(like, noon(back))).await;
             }
         }
     }

@@ -83,7 +83,7 @@ async fn step_is_earned_once_at_its_activity() {
     let at: Vec<String> = (0..3).map(instant).collect();
     for (target, at) in (0..).zip(&at) {
         let vote = with(vote(user, target), json!({"at": at}));
-        app.outcome(vote, "counted").await;
+        app.counted(vote).await;
     }
     let messages = app.minute().await;
     assert_eq!(contents(&messages), [earned(user, 1), earned(user, 3)]);
@@ -241,7 +241,7 @@ async fn withdrawn_step_does_not_come_back() {
         .assert_status(204);
     // An award has the steps before it, and the message about the step was sent before.
     let award = json!({"step": 5, "reason": "Appeal granted"});
-    app.put(&path(user), &award).await.assert_status(200);
+    app.write(&path(user), &award).await;
     assert_eq!(app.progress(user).await.0, [true, true, true]);
     assert_eq!(app.minute().await, []);
     let entry = |action: &str, steps: Value| json!({"action": action, "achievement": {"id": "voter", "steps": steps}});
@@ -267,7 +267,7 @@ async fn award_is_not_revoked() {
     let user = &peer("42");
     app.vote(user, &[0]).await;
     let award = json!({"step": 3, "reason": "Helped"});
-    app.put(&path(user), &award).await.assert_status(200);
+    app.write(&path(user), &award).await;
     app.outcome(undo(vote(user, 0)), "undone").await;
     app.minute().await;
     assert_eq!(app.progress(user).await, (vec![false, true], json!(0)));
@@ -313,12 +313,8 @@ async fn account_awards_go_to_the_member() {
     let app = start(voter()).await;
     let [user, member] = &["42", "9"].map(peer);
     let account = format!("/v1/users/{user}/account");
-    app.put(&account, &json!({"of": member}))
-        .await
-        .assert_status(200);
-    app.put(&path(user), &json!({"reason": "Helped"}))
-        .await
-        .assert_status(200);
+    app.write(&account, &json!({"of": member})).await;
+    app.write(&path(user), &json!({"reason": "Helped"})).await;
     app.minute().await;
     assert_eq!(app.progress(member).await.0, [true, false]);
 }
@@ -417,11 +413,11 @@ async fn streak_fills_with_late_activity() {
             .to_string();
         with(vote(user, back as u32), json!({"at": at}))
     };
-    app.outcome(day(0), "counted").await;
-    app.outcome(day(2), "counted").await;
+    app.counted(day(0)).await;
+    app.counted(day(2)).await;
     app.minute().await;
     assert_eq!(app.progress(user).await, (vec![false, false], json!(1)));
-    app.outcome(day(1), "counted").await;
+    app.counted(day(1)).await;
     app.minute().await;
     assert_eq!(app.progress(user).await, (vec![true, true], json!(3)));
     app.outcome(undo(day(1)), "undone").await;
@@ -442,11 +438,10 @@ async fn streak_has_freezes_and_pauses() {
     let user = &peer("42");
     let today = day(0).to_string();
     let pause = json!({"from": today, "until": today});
-    let response = app.put(&format!("/v1/users/{user}/pause"), &pause).await;
-    response.assert_status(200);
+    app.write(&format!("/v1/users/{user}/pause"), &pause).await;
     for back in [3, 1] {
         let vote = with(vote(user, back as u32), json!({"at": noon(back)}));
-        app.outcome(vote, "counted").await;
+        app.counted(vote).await;
     }
     app.minute().await;
     assert_eq!(app.progress(user).await, (vec![true, false], json!(2)));
@@ -488,7 +483,7 @@ async fn places_on_a_closed_board_count_once() {
     for (rank, user) in users.iter().enumerate() {
         for target in rank..users.len() {
             let vote = dated(vote(user, target as u32), noon(1));
-            app.outcome(vote, "counted").await;
+            app.counted(vote).await;
         }
     }
     let places = async || {
@@ -520,7 +515,7 @@ async fn places_on_a_closed_board_count_once() {
     assert_eq!(places().await, expected);
     for target in 10..20 {
         let vote = dated(vote(&users[2], target), noon(1));
-        app.outcome(vote, "counted").await;
+        app.counted(vote).await;
     }
     for sql in ["UPDATE achievements_read SET version = ''", "SELECT 1"] {
         app.worker.sql(sql).await;
@@ -547,14 +542,14 @@ async fn won_events_are_counted() {
         worker.var("SETTLE_MINUTES", "0").var("BOARD_MAX_AGE", "0")
     });
     let app = HookApp { app, receiver };
-    let event = Event::between("hackathon", 1_000, 2_000);
+    let mut event = Event::new("hackathon");
     event.put(&app).await;
     let [first, second] = &peers(["a", "b"]);
     for (user, target) in [(first, "1"), (first, "2"), (second, "1")] {
         let like = dated(like(user, target), event.at(0));
-        app.outcome(like, "counted").await;
+        app.counted(like).await;
     }
-    event.wait_for(&app, "final").await;
+    event.end(&mut app.store());
     for _ in 0..2 {
         app.minute().await;
         assert_eq!(app.progress(first).await, (vec![true], json!(1)));

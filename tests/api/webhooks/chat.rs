@@ -17,8 +17,7 @@ async fn messages(url: &str) -> Vec<Value> {
         worker.var("CHAT_SERVER", &server.url())
     });
     app.put_profile("42", json!({ "name": NAME })).await;
-    app.outcome(dated(like("42", "p"), noon(1)), "counted")
-        .await;
+    app.counted(dated(like("42", "p"), noon(1))).await;
     let adjustment = json!({"id": "case", "points": -1, "reason": "Bought"});
     app.adjust("b_c", &adjustment).await.assert_status(200);
     app.moderate("b_c", true, false).await.assert_status(200);

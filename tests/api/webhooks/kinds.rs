@@ -13,7 +13,7 @@ async fn fill_yesterday(app: &HookApp, users: &[String]) {
     for (rank, user) in users.iter().enumerate() {
         for target in rank..users.len() {
             let like = dated(like(user, &target.to_string()), noon(1));
-            app.outcome(like, "counted").await;
+            app.counted(like).await;
         }
     }
 }
@@ -131,9 +131,7 @@ async fn moderation_of_member_names_the_id_alone() {
 #[tokio::test]
 async fn adjustment_of_event_names_it() {
     let app = start_with(|worker| worker.json("LEVELS", json!({"Regular": 5})));
-    let event = Event::between("hackathon", 1_000, 600_000);
-    event.put(&app).await;
-    event.wait_for(&app, "running").await;
+    Event::new("hackathon").begin(&app, &mut app.store()).await;
     let user = peer("42");
     let adjustment = json!({"id": "1", "event": "hackathon", "points": 9, "reason": "Gift"});
     app.adjust(&user, &adjustment).await.assert_status(200);
@@ -167,11 +165,11 @@ async fn moderation_of_target_names_its_id() {
     for target in ["#a", "b"] {
         let target = format!("/v1/targets/{}", target.replace('#', "%23"));
         let title = json!({"title": "A target"});
-        app.put(&target, &title).await.assert_status(200);
+        app.write(&target, &title).await;
         let path = format!("{target}/moderation");
         for hidden in [true, false] {
             let state = json!({"hidden": hidden, "reason": "A test"});
-            app.put(&path, &state).await.assert_status(200);
+            app.write(&path, &state).await;
         }
     }
     app.delete("/v1/targets/b").await.assert_status(204);
@@ -259,7 +257,7 @@ async fn endpoints_receive_the_kinds_they_list() {
 #[tokio::test]
 async fn final_event_has_one_message_with_results() {
     let app = start_with(|worker| worker.var("SETTLE_MINUTES", "0").var("BOARD_MAX_AGE", "0"));
-    let event = Event::between("hackathon", 1_000, 2_000).with(json!({
+    let mut event = Event::new("hackathon").with(json!({
         "prizes": [{"ranks": "1", "title": "A book"}, {"ranks": "2-4", "title": "A sticker"}],
     }));
     event.put(&app).await;
@@ -267,10 +265,10 @@ async fn final_event_has_one_message_with_results() {
     for (rank, user) in users.iter().enumerate() {
         for target in rank..users.len() {
             let like = dated(like(user, &target.to_string()), event.at(0));
-            app.outcome(like, "counted").await;
+            app.counted(like).await;
         }
     }
-    event.wait_for(&app, "final").await;
+    event.end(&mut app.store());
     let data = json!({
         "event": app.read(&event.path()).await, "total": 5,
         "entries": [entry(1, 10, &users[0]), entry(2, 8, &users[1]), entry(3, 6, &users[2]), entry(4, 4, &users[3])],
@@ -299,9 +297,7 @@ async fn opened_case_has_a_message_without_members() {
     let targets: Vec<Value> = (0..10)
         .map(|post| json!({"id": format!("post-{post}"), "author": author}))
         .collect();
-    app.put("/v1/targets", &json!(targets))
-        .await
-        .assert_status(200);
+    app.write("/v1/targets", &json!(targets)).await;
     let likes: Vec<Value> = (0..10)
         .map(|post| like(&peer("42"), &format!("post-{post}")))
         .collect();
@@ -347,18 +343,18 @@ async fn decided_case_has_a_message_for_each_decision() {
         (json!("case.decided"), data)
     };
     let open = json!({"state": "open", "reason": "Not yet"});
-    app.put(&path, &open).await.assert_status(200);
+    app.write(&path, &open).await;
     let exclude = json!({"state": "excluded", "from": "2026-11-01T00:00:00Z", "reason": "A ring"});
     for _ in 0..2 {
-        app.put(&path, &exclude).await.assert_status(200);
+        app.write(&path, &exclude).await;
     }
     let expected = [decided("open", "excluded", json!("A ring"))];
     assert_eq!(contents(&app.minute().await), expected);
-    app.put(&path, &exclude).await.assert_status(200);
+    app.write(&path, &exclude).await;
     assert_eq!(app.minute().await, []);
     let dismiss = json!({"state": "dismissed", "reason": "A team"});
     for decision in [&dismiss, &open] {
-        app.put(&path, decision).await.assert_status(200);
+        app.write(&path, decision).await;
     }
     let expected = [
         decided("excluded", "dismissed", Value::Null),
@@ -376,7 +372,7 @@ async fn decided_case_names_no_erased_member() {
     let dismiss = json!({"state": "dismissed", "reason": "A team"});
     for (members, decision) in [(["a", "b"], &exclude), (["a", "c"], &dismiss)] {
         let path = open_case(&app, members).await;
-        app.put(&path, decision).await.assert_status(200);
+        app.write(&path, decision).await;
     }
     app.erase("a").await;
     let messages = app.minute().await;

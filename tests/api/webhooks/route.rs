@@ -48,18 +48,6 @@ async fn pages_list_every_delivery_newest_first() {
     );
 }
 
-#[tokio::test]
-async fn deliveries_require_admin_scope() {
-    let keys = format!("{SERVICE_KEY},activity+profiles+content:less");
-    let app = start_with(|worker| worker.var("SERVICE_KEYS", &keys));
-    let lacks = problem("forbidden", "This service key lacks the scope admin.");
-    let less = app.with_key("less");
-    less.get(PATH).await.assert(403, lacks.clone());
-    retry(&less, UNKNOWN).await.assert(403, lacks);
-    app.without_key().get(PATH).await.assert_status(401);
-    retry(&app.without_key(), UNKNOWN).await.assert_status(401);
-}
-
 /// Another deployment in the same database has other deliveries.
 #[tokio::test]
 async fn deliveries_of_other_deployments_are_hidden() {
