@@ -80,11 +80,6 @@ async fn send(api: &Api, lines: &[Value]) -> BTreeMap<String, usize> {
     counts
 }
 
-/// Starts a Worker with a long store timeout: an array of 500 is slow on a busy machine.
-fn worker() -> Worker {
-    Worker::start()
-}
-
 /// Computes points by path of a board and by id: what targets and their authors receive. Posts are
 /// registered before; a bookmark of one's own post does not count.
 fn expected_content(lines: &[Value]) -> BTreeMap<String, BTreeMap<String, u64>> {
@@ -290,7 +285,7 @@ fn counts(counted: usize, duplicate: usize) -> BTreeMap<String, usize> {
 
 #[tokio::test]
 async fn importing_twice_counts_once() {
-    let (worker, lines) = (worker(), lines());
+    let (worker, lines) = (Worker::start(), lines());
     let api = worker.api();
     assert_eq!(send(&api, &lines).await, counts(4505, 1287));
     assert_boards(&api, &lines).await;
@@ -300,7 +295,7 @@ async fn importing_twice_counts_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn import_over_8_connections_three_times_counts_once() {
-    let (worker, lines) = (worker(), lines());
+    let (worker, lines) = (Worker::start(), lines());
     let mut partitions = vec![Vec::new(); 8];
     for line in &lines {
         // The lines of one user stay in order on one connection. Each line is sent twice in a row.

@@ -45,43 +45,6 @@ async fn mixed_load(api: &Api) {
     assert_eq!(outcomes(&response), expected);
 }
 
-#[tokio::test]
-async fn keys_expire_after_their_configured_lifetime() {
-    let (_worker, api, mut store) = started();
-    let before = now();
-    mixed_load(&api).await;
-    let after = now();
-    let mut types = BTreeSet::new();
-    for key in store.keys("") {
-        let length = if key.starts_with('b') { 2 } else { 1 };
-        let key_type = &key[..length];
-        types.insert(key_type.to_owned());
-        let expires = store.expiry(&key);
-        // These keys hold spans of 31 days, so they live up to 62 days.
-        let days = match key_type {
-            "i" | "p" | "ba" => {
-                assert_eq!(expires, -1, "{key} must not expire");
-                continue;
-            }
-            "bd" => 2..=2,
-            "bw" => 3..=3,
-            "bm" => 4..=4,
-            "by" => 5..=5,
-            "m" => 6..=7,
-            "h" => 31..=62,
-            other => panic!("unknown type {other} of key {key}"),
-        };
-        let earliest = before + days.start() * DAY;
-        let latest = after + days.end() * DAY;
-        assert!(
-            (earliest..=latest).contains(&expires),
-            "{key} expires at {expires}, not {earliest} to {latest}"
-        );
-    }
-    let all = ["ba", "bd", "bm", "bw", "by", "h", "i", "m", "p"];
-    assert_eq!(types, all.map(str::to_owned).into());
-}
-
 /// Shortens the lifetime of each expiring key to about half an hour, and returns the new expiries.
 fn shorten(store: &mut Store) -> Vec<(String, i64)> {
     let mut shortened = Vec::new();

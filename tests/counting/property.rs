@@ -9,7 +9,7 @@ use futures::FutureExt;
 use jiff::{Timestamp, ToSpan};
 use std::panic::AssertUnwindSafe;
 use test_support::reference::{Calendar, now, rfc3339};
-use test_support::{Worker, json};
+use test_support::{Worker, depth, json};
 
 const ALL: &[&str] = &["day", "week", "month", "year", "all"];
 /// The number of steps between comparisons of the complete state.
@@ -27,7 +27,7 @@ fn users() -> Vec<String> {
 /// Runs one fifth of `STEPS`; five configurations share them. `rare` lists outcomes that must occur
 /// in addition to the common ones.
 async fn run_random_activities(index: u64, setup: Setup, rare: &[&str]) {
-    let steps = variable("STEPS", 10_000).div_ceil(5) as usize;
+    let steps = variable("STEPS", depth(2_000, 10_000)).div_ceil(5) as usize;
     let seed = variable("SEED", 1);
     load_scripts().await;
     let mut comparison = Comparison::start(&setup);

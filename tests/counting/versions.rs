@@ -6,20 +6,23 @@ use crate::variable;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use test_support::reference::{Store, StoredRecord, now, rfc3339};
-use test_support::{Answer, Api, Value, Worker, json, redis, until};
+use test_support::{Answer, Api, Value, Worker, depth, json, redis, scaled, until};
 use tokio::task::JoinSet;
 
 /// Activities of one request.
 const ITEMS: u64 = 10;
 /// Requests at the same time.
 const CLIENTS: u64 = 4;
-/// Milliseconds from a publication until it holds: it must have reached every shard before.
-const LEAD: i64 = 3_000;
+/// Returns the milliseconds from a publication until it holds: it must have reached every shard before.
+fn lead() -> i64 {
+    scaled(Duration::from_secs(3)).as_millis() as i64
+}
 
 /// Publishes a version that gives other points than the one before. Returns its beginning.
 async fn publish(api: &Api, points: u64) -> i64 {
-    let from = now() + LEAD;
+    let from = now() + lead();
     let body = json!({
         "from": rfc3339(from), "rules": { "like": { "points": points } }, "reason": "A test",
     });
@@ -32,7 +35,7 @@ async fn publish(api: &Api, points: u64) -> i64 {
 /// While two Workers count `STEPS` activities of now and of the last seconds, versions begin that a third one has published.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_workers_count_by_version_of_each_instant() {
-    let steps = variable("STEPS", 10_000);
+    let steps = variable("STEPS", depth(2_000, 10_000));
     let builder = Worker::builder().json("RULES", json!({ "like": { "points": 1 } }));
     let publisher = builder.clone().ahead(-LAG).start();
     let second = builder.clone().start();
@@ -45,7 +48,7 @@ async fn two_workers_count_by_version_of_each_instant() {
         let sent = Arc::clone(&sent);
         clients.spawn(async move {
             // Versions begin until the end.
-            while sent.fetch_add(ITEMS, Ordering::Relaxed) < steps || now() < begin + 3 * LEAD {
+            while sent.fetch_add(ITEMS, Ordering::Relaxed) < steps || now() < begin + 3 * lead() {
                 let number = sent.load(Ordering::Relaxed);
                 let user = format!("u{}", number % 97);
                 let items = (0..ITEMS).map(|item| {
@@ -63,12 +66,12 @@ async fn two_workers_count_by_version_of_each_instant() {
         });
     }
     let mut versions = BTreeMap::new();
-    while sent.load(Ordering::Relaxed) < steps || now() < begin + 2 * LEAD {
+    while sent.load(Ordering::Relaxed) < steps || now() < begin + 2 * lead() {
         let points = 2 + versions.len() as u64;
         let from = publish(&publisher.api(), points).await;
         versions.insert(from, points as i64);
         until("the next publication", async || {
-            (now() > from - LEAD + 250).then_some(())
+            (now() > from - lead() + 250).then_some(())
         })
         .await;
     }

@@ -20,9 +20,7 @@ struct State {
 /// The effect of one fault.
 #[derive(Clone, Debug, Default)]
 pub struct FaultEffect {
-    /// The number of requests in flight at the time of the fault.
-    pub in_flight: u64,
-    /// The number of those requests that were aborted, or whose response was late, missing or changed.
+    /// The number of requests that were aborted, or whose response was late, missing or changed.
     pub affected: u64,
 }
 
@@ -57,11 +55,7 @@ impl InFlight {
         for faults in state.open.values_mut() {
             faults.push(fault);
         }
-        let in_flight = state.open.len() as u64;
-        state.faults.push(FaultEffect {
-            in_flight,
-            affected: 0,
-        });
+        state.faults.push(FaultEffect::default());
         fault
     }
 
@@ -76,9 +70,7 @@ impl InFlight {
     /// Records a request that a fault was injected into, and whether the fault affected it.
     pub fn record_affected(&self, fault: usize, is_affected: bool) {
         let mut state = lock(&self.0);
-        let fault = &mut state.faults[fault];
-        fault.in_flight += 1;
-        fault.affected += u64::from(is_affected);
+        state.faults[fault].affected += u64::from(is_affected);
     }
 
     /// Returns the effect of each fault, by its number.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use test_support::{Fault, Refusal, Replica};
+use test_support::{Fault, Refusal, Replica, scaled};
 
 use crate::run::{Disconnects, Run, SLOW_STORE};
 use crate::service::lock;
@@ -38,22 +38,6 @@ const FAULT_KINDS: [FaultKind; 9] = [
     FaultKind::DisconnectedClients,
     FaultKind::WorkerdKilled,
 ];
-
-impl FaultKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::RedisKilled => "redis-server killed",
-            Self::GatewayKilled => "gateway killed",
-            Self::GatewayHung => "gateway hung",
-            Self::InvalidResponse => "invalid response",
-            Self::PartialResponse => "partial response",
-            Self::RefusedWrites => "refused writes",
-            Self::LaggingReplica => "lagging replica",
-            Self::DisconnectedClients => "disconnected clients",
-            Self::WorkerdKilled => "workerd killed",
-        }
-    }
-}
 
 /// One planned fault.
 #[derive(Clone, Debug)]
@@ -111,7 +95,7 @@ pub async fn inject(
     for fault in plan(seed) {
         let faults = run.in_flight.faults();
         let effective = faults.iter().filter(|fault| fault.affected > 0).count();
-        let is_overdue = begin.elapsed() > duration * 2 + Duration::from_secs(60);
+        let is_overdue = begin.elapsed() > scaled(duration * 2 + Duration::from_secs(60));
         if (begin.elapsed() >= duration && effective >= min_faults) || is_overdue {
             break;
         }
@@ -192,7 +176,7 @@ async fn inject_one(run: &Arc<Run>, fault: &PlannedFault, injected: &mut Injecte
 
 /// Waits until the replica has all writes. After a restart of Redis it copies all data.
 async fn await_replica(replica: &Replica) {
-    let deadline = Instant::now() + REPLICA_TIMEOUT;
+    let deadline = Instant::now() + scaled(REPLICA_TIMEOUT);
     while !replica.is_current().await && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -200,7 +184,7 @@ async fn await_replica(replica: &Replica) {
 
 /// Waits until the store is healthy and at least two requests to it are in flight.
 async fn await_requests(run: &Run) {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + scaled(Duration::from_secs(10));
     let is_ready = || run.is_store_healthy() && run.service.forwarder.under_way() >= 2;
     while !is_ready() && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -219,7 +203,7 @@ async fn wait(run: &Arc<Run>, fault: &PlannedFault, injected: &mut InjectedFault
 async fn kill_workerd(run: &Arc<Run>, injected: &mut InjectedFaults) {
     let (mut fault, mut lost) = (None, Vec::new());
     let just_before = || {
-        let deadline = Instant::now() + Duration::from_secs(2);
+        let deadline = Instant::now() + scaled(Duration::from_secs(2));
         while run.in_flight.count() < 3 && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -4,10 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use test_support::scaled;
+
 use crate::service::{STORE_TIMEOUT, lock};
 
-/// The time limit of a response: the store timeout plus the overhead of the Worker and this machine.
-pub const LIMIT: Duration = STORE_TIMEOUT.saturating_add(Duration::from_millis(300));
+/// Returns the time limit of a response: the store timeout plus the overhead of the Worker and this machine.
+pub fn limit() -> Duration {
+    scaled(STORE_TIMEOUT + Duration::from_millis(300))
+}
 
 /// The metrics, shared by all tasks.
 #[derive(Default)]
@@ -49,7 +53,7 @@ impl Metrics {
     pub fn record_request(&self, duration: Duration, has_response: bool, was_down: bool) {
         let mut counts = lock(&self.0);
         match (has_response, was_down) {
-            (true, true) if duration > LIMIT => counts.late_worker_down.push(duration),
+            (true, true) if duration > limit() => counts.late_worker_down.push(duration),
             (true, _) => counts.durations.push(duration),
             (false, true) => counts.worker_down += 1,
             (false, false) => counts.unanswered += 1,
@@ -103,11 +107,8 @@ impl Counts {
 
     /// Returns the share of responses in time, without requests during which workerd was down.
     pub fn share_in_time(&self) -> f64 {
-        let within = self
-            .durations
-            .iter()
-            .filter(|duration| **duration <= LIMIT)
-            .count();
+        let (limit, durations) = (limit(), self.durations.iter());
+        let within = durations.filter(|duration| **duration <= limit).count();
         let all = self.durations.len() as u64 + self.unanswered;
         within as f64 / all.max(1) as f64
     }

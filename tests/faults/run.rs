@@ -8,7 +8,7 @@ use fastrand::Rng;
 use test_support::{Answer, Method};
 
 use crate::in_flight::InFlight;
-use crate::metrics::{LIMIT, Metrics};
+use crate::metrics::{Metrics, limit};
 use crate::service::{Received, Service, lock};
 use crate::tracker::Tracker;
 
@@ -92,7 +92,7 @@ impl Run {
             self.in_flight.record_affected(fault, is_aborted);
         }
         let (has_response, is_affected) = match &received {
-            Received::Response(response) => (true, duration > LIMIT || shows_fault(response)),
+            Received::Response(response) => (true, duration > limit() || shows_fault(response)),
             Received::Nothing => (false, true),
             Received::Aborted => {
                 self.in_flight.end(request, false);

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use test_support::reference::{Store, noon_zone};
 use test_support::{
-    Answer, Api, Forwarder, Gateway, Method, RedisOptions, RedisServer, Replica, Worker, until,
+    Answer, Api, Forwarder, Gateway, Method, RedisOptions, RedisServer, Replica, Worker, scaled,
+    until,
 };
 
 use crate::log;
@@ -61,7 +62,7 @@ impl Service {
         let gateway = Gateway::spawn(&redis.url());
         let forwarder = Forwarder::with_replica(&gateway.url(), &replica);
         let worker = Worker::builder().store(&forwarder.url());
-        let timeout = STORE_TIMEOUT.as_millis().to_string();
+        let timeout = scaled(STORE_TIMEOUT).as_millis().to_string();
         let worker = worker.var("STORE_TIMEOUT_MS", &timeout);
         let worker = worker.var("TIMEZONE", noon_zone());
         let remote = worker.clone().start();
@@ -158,10 +159,10 @@ impl Service {
             });
         });
         meanwhile();
-        if !self.responds_within(RESTART_TIMEOUT).await {
+        if !self.responds_within(scaled(RESTART_TIMEOUT)).await {
             tokio::task::block_in_place(|| self.restart_miniflare());
             assert!(
-                self.responds_within(RESTART_TIMEOUT * 2).await,
+                self.responds_within(scaled(RESTART_TIMEOUT * 2)).await,
                 "Miniflare responds"
             );
         }
@@ -206,7 +207,7 @@ impl Service {
 
 /// Returns the Worker's own response, which has the header `X-Request-Id`.
 async fn receive<E>(response: impl Future<Output = Result<Answer, E>>) -> Received {
-    match tokio::time::timeout(CLIENT_TIMEOUT, response).await {
+    match tokio::time::timeout(scaled(CLIENT_TIMEOUT), response).await {
         Ok(Ok(response)) if response.header("x-request-id").is_some() => {
             Received::Response(response)
         }

@@ -41,8 +41,6 @@ pub struct QueueFigures {
     pub acknowledged: u64,
     /// Messages that died with workerd.
     pub lost: u64,
-    /// Messages that wait.
-    pub waiting: i64,
     /// Operations of lost messages that were sent again because they were not known to have counted.
     pub sent_again: u64,
 }
@@ -156,11 +154,7 @@ impl Tracker {
     }
 
     pub fn queue_figures(&self) -> QueueFigures {
-        let state = self.state();
-        QueueFigures {
-            waiting: state.waiting.values().filter(|count| **count > 0).sum(),
-            ..state.figures.clone()
-        }
+        self.state().figures.clone()
     }
 }
 

@@ -9,12 +9,9 @@ use std::fs;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use test_support::{Api, SERVICE_KEY, Worker, root, until};
+use test_support::{Api, SERVICE_KEY, Worker, until};
 
 type TestResult = Result<(), Box<dyn Error>>;
-
-/// Lines taken from the demo data; enough to contain repeated activities.
-const SAMPLE_LINES: usize = 1500;
 
 fn activity_rank(worker: &Worker, args: &[&str]) -> std::io::Result<Output> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_activity-rank"));
@@ -30,32 +27,6 @@ fn stdout(output: Output, code: i32) -> Result<String, Box<dyn Error>> {
     let stderr = String::from_utf8(output.stderr)?;
     assert_eq!((output.status.code(), stderr.as_str()), (Some(code), ""));
     Ok(String::from_utf8(output.stdout)?)
-}
-
-fn sample() -> Result<tempfile::NamedTempFile, Box<dyn Error>> {
-    let all = fs::read_to_string(root().join("demo/community.jsonl"))?;
-    let file = tempfile::NamedTempFile::new()?;
-    let lines: Vec<&str> = all.lines().take(SAMPLE_LINES).collect();
-    fs::write(&file, lines.join("\n"))?;
-    Ok(file)
-}
-
-/// Returns the counted lines and the points of the sample by the default rules: a repeated user,
-/// action and target does not count.
-fn expected(file: &tempfile::NamedTempFile) -> Result<(usize, i64), Box<dyn Error>> {
-    let mut seen = std::collections::BTreeSet::new();
-    let mut points = 0;
-    for line in fs::read_to_string(file)?.lines() {
-        let line: Value = serde_json::from_str(line)?;
-        if seen.insert([&line["user"], &line["action"], &line["target"]].map(Value::to_string)) {
-            points += match line["action"].as_str() {
-                Some("publish") => 10,
-                Some("comment") => 3,
-                _ => 2,
-            };
-        }
-    }
-    Ok((seen.len(), points))
 }
 
 #[test]
@@ -113,34 +84,6 @@ fn accounts_are_imported_shown_and_detached() -> TestResult {
 }
 
 #[test]
-fn second_import_counts_nothing() -> TestResult {
-    let (worker, file) = (Worker::start(), sample()?);
-    let path = file.path().to_string_lossy();
-    let (counted, points) = expected(&file)?;
-    assert!(
-        counted < SAMPLE_LINES,
-        "the sample has no repeated activity"
-    );
-
-    let import = ["import", &path, "--json"];
-    let first: Value = serde_json::from_str(&stdout(activity_rank(&worker, &import)?, 0)?)?;
-    assert_eq!(
-        first["outcomes"],
-        json!({"counted": counted, "duplicate": SAMPLE_LINES - counted})
-    );
-    assert_eq!(
-        (&first["lines"], &first["refused"]),
-        (&json!(SAMPLE_LINES), &json!(0))
-    );
-    assert_eq!(first["points"].as_f64(), Some(points as f64));
-
-    let second: Value = serde_json::from_str(&stdout(activity_rank(&worker, &import)?, 0)?)?;
-    assert_eq!(second["outcomes"], json!({"duplicate": SAMPLE_LINES}));
-    assert_eq!(second["points"].as_f64(), Some(0.0));
-    Ok(())
-}
-
-#[test]
 fn shifted_import_appears_on_board_and_standing() -> TestResult {
     let worker = Worker::start();
     let file = tempfile::NamedTempFile::new()?;
@@ -174,54 +117,6 @@ fn shifted_import_appears_on_board_and_standing() -> TestResult {
         standing,
         "all (UTC) · 2 members\nGrace 艾 (grace): rank 2 of 2, score 3, percentile 50.0\n8 points to rank 1 (score 10)\n"
     );
-    Ok(())
-}
-
-/// The rules are those of the running service.
-#[test]
-fn refused_lines_are_reported_with_line_numbers() -> TestResult {
-    let worker = Worker::start();
-    let file = tempfile::NamedTempFile::new()?;
-    let lines = [
-        r#"{"user":"ada","action":"like","target":"post-1"}"#,
-        r#"{"user":"ada","action":"jump","target":"post-1"}"#,
-        r#"{"user":"ada","action":"like","target":""}"#,
-    ];
-    fs::write(&file, lines.join("\n"))?;
-    let path = file.path().to_string_lossy();
-    for option in ["--dry-run", "--json"] {
-        let output = activity_rank(&worker, &["import", &path, option])?;
-        assert_eq!(output.status.code(), Some(1));
-        let stderr = String::from_utf8(output.stderr)?;
-        let refused = "line 2: unknown-action: Unknown action: action: must be one of bookmark, comment, follow, like, \
-                       publish, visit\n\
-                       line 3: invalid-request: The request is invalid: target: must be 1 to 512 bytes, not 0\n";
-        assert!(stderr.starts_with(refused), "{stderr}");
-    }
-    Ok(())
-}
-
-/// A like by 61000 and its undo by 61000.0, for 20 members.
-#[test]
-fn spellings_of_an_id_keep_their_order() -> TestResult {
-    let worker = Worker::start();
-    let file = tempfile::NamedTempFile::new()?;
-    let line = |user: &str, undo| {
-        format!("{{\"user\":{user},\"action\":\"like\",\"target\":\"order\",\"undo\":{undo}}}\n")
-    };
-    let lines = (61000..61020).map(|user| {
-        [
-            line(&user.to_string(), false),
-            line(&format!("{user}.0"), true),
-        ]
-        .concat()
-    });
-    fs::write(&file, lines.collect::<String>())?;
-    let import = ["import", &file.path().to_string_lossy(), "--json"];
-    let summary: Value = serde_json::from_str(&stdout(activity_rank(&worker, &import)?, 0)?)?;
-    assert_eq!(summary["outcomes"], json!({"counted": 20, "undone": 20}));
-    let top = stdout(activity_rank(&worker, &["top", "all"])?, 0)?;
-    assert!(top.starts_with("all (UTC) · 0 members\n"), "{top}");
     Ok(())
 }
 

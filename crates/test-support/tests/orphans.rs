@@ -24,6 +24,7 @@ fn start_servers_and_wait() -> ! {
 }
 
 #[tokio::test]
+#[ignore = "soak"]
 async fn killed_test_process_leaves_nothing_behind() {
     if std::env::var_os(ROLE).is_some() {
         start_servers_and_wait();
@@ -31,7 +32,11 @@ async fn killed_test_process_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let mut process = Command::new(std::env::current_exe().unwrap())
         .env("TMPDIR", folder.path())
-        .args(["--nocapture", "killed_test_process_leaves_nothing_behind"])
+        .args([
+            "--nocapture",
+            "--include-ignored",
+            "killed_test_process_leaves_nothing_behind",
+        ])
         .env(ROLE, "1")
         .stdout(Stdio::piped())
         .spawn()

@@ -11,7 +11,7 @@ use activity_rank_core::config::Vars;
 use activity_rank_core::pause::Pauses;
 use activity_rank_core::streak::{Cover, StreakUnit, length_around};
 use serde_json::{Value, json};
-use test_support::npm;
+use test_support::{depth, npm};
 
 /// Runs a transaction for each line: a number of statements and the statements, as text and values. With fewer statements than
 /// there are, the transaction fails after them. Writes the rows of the last one.
@@ -474,7 +474,7 @@ fn scenarios(seed: u64) -> ([Vec<Vec<Value>>; 3], Reference) {
 #[test]
 fn steps_do_not_depend_on_transactions() {
     let scenarios: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..15)
+        let threads: Vec<_> = (0..depth(3, 15))
             .map(|seed| scope.spawn(move || scenarios(seed)))
             .collect();
         let ended = threads.into_iter().map(|thread| thread.join().unwrap());

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use test_support::{
-    Api, Gateway, Method, RedisOptions, RedisServer, Value, Worker, WorkerBuilder, json, until,
+    Api, Gateway, Method, RedisOptions, RedisServer, Value, Worker, WorkerBuilder, json, scaled,
+    until,
 };
 use tokio::task::JoinSet;
 
@@ -16,7 +17,8 @@ const REQUESTS: usize = 60;
 const BOUND: Duration = Duration::from_secs(120);
 
 fn builder() -> WorkerBuilder {
-    Worker::builder().json("STORE_TIMEOUT_MS", json!(5_000))
+    let timeout = scaled(Duration::from_secs(5)).as_millis() as u64;
+    Worker::builder().json("STORE_TIMEOUT_MS", json!(timeout))
 }
 
 /// Returns a request of the load. All differ, and every third is an array.
@@ -104,7 +106,9 @@ async fn assert_totals(api: &Api) {
 
 /// Fails the test if it takes longer than [`BOUND`].
 async fn within_bound(test: impl Future<Output = ()>) {
-    tokio::time::timeout(BOUND, test).await.expect("in time");
+    tokio::time::timeout(scaled(BOUND), test)
+        .await
+        .expect("in time");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,16 +1,24 @@
 //! Retries after lost requests, lost responses and outages.
 
 use crate::requests::{ACTIVITY, PERIODS, act, assert_board, board, expect, like, outcomes, undo};
+use std::time::Duration;
 use test_support::{
-    Answer, Api, Fault, Forwarder, Gateway, RedisOptions, RedisServer, Worker, gateway, json, until,
+    Answer, Api, Fault, Forwarder, Gateway, RedisOptions, RedisServer, Worker, gateway, json,
+    scaled, until,
 };
 
-const DEADLINE_MS: u32 = 2_000;
+/// The timeout of the store. After each fault a request must be answered within it.
+const DEADLINE: Duration = Duration::from_secs(2);
 
 /// Starts a Worker behind a forwarder, with a short store timeout.
 fn start_behind(forwarder: &Forwarder) -> Worker {
     let builder = Worker::builder().store(&forwarder.url());
-    builder.json("STORE_TIMEOUT_MS", json!(DEADLINE_MS)).start()
+    builder
+        .json(
+            "STORE_TIMEOUT_MS",
+            json!(scaled(DEADLINE).as_millis() as u64),
+        )
+        .start()
 }
 
 /// Asserts that a response is a complete `store-unavailable` problem with `Retry-After`.

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::time::Duration;
 
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
+use test_support::until;
 
 use crate::TestResult;
 use crate::command::{command, lines, run, without_times};
@@ -362,14 +361,10 @@ async fn paused_pipe_has_its_lines_sent() -> TestResult {
     let mut child = command(&service, &["import", "-", "--skip-invalid"]).spawn()?;
     let mut input = child.stdin.take().ok_or("no stdin")?;
     input.write_all(lines(1, 1).as_bytes())?;
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while service.counted().is_empty() {
-        assert!(
-            Instant::now() < deadline,
-            "no line was sent while the pipe was open"
-        );
-        sleep(Duration::from_millis(20)).await;
-    }
+    until("a line while the pipe is open", async || {
+        (!service.counted().is_empty()).then_some(())
+    })
+    .await;
     drop(input);
     assert!(child.wait()?.success());
     Ok(())

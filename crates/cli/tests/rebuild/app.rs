@@ -2,10 +2,13 @@
 
 use std::any::Any;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use test_support::{Answer, Api, SERVICE_KEY, Value, Worker, WorkerBuilder, json, shards, until};
+use test_support::{
+    Answer, Api, SERVICE_KEY, Value, Worker, WorkerBuilder, json, scaled, shards, until,
+};
 
 /// Number of users of a board that is too large for one page.
 pub const MANY: usize = 700;
@@ -50,6 +53,21 @@ impl TestApp {
             api,
             endpoint,
         }
+    }
+
+    /// Sends a PUT and asserts status 200.
+    pub async fn put(&self, path: &str, body: &Value) {
+        self.api.put(path, body).await.assert_status(200);
+    }
+
+    /// Sends a POST and asserts status 200.
+    pub async fn post(&self, path: &str, body: &Value) {
+        self.api.post(path, body).await.assert_status(200);
+    }
+
+    /// Sends a DELETE and asserts status 204.
+    pub async fn delete(&self, path: &str) {
+        self.api.delete(path).await.assert_status(204);
     }
 
     /// Sends activity and asserts status 200.
@@ -98,7 +116,8 @@ impl TestApp {
 
     /// Defines events, changes and deletes some, and counts activity in the others. They run afterwards.
     async fn count_in_events(&self) {
-        let from = Timestamp::now() + 3.seconds();
+        // All are defined before the first begins.
+        let from = Timestamp::now() + scaled(Duration::from_secs(3));
         let at = |seconds: i64| (from + seconds.seconds()).to_string();
         let event = json!({"title": "Season", "from": at(0), "to": at(86_400)});
         let contest = json!({"title": "Contest", "from": at(5), "to": at(30), "groups": ["eu"],
@@ -110,7 +129,7 @@ impl TestApp {
             ("a:b", &contest),
         ] {
             let path = format!("/v1/events/{id}");
-            self.api.put(&path, body).await.assert_status(200);
+            self.put(&path, body).await;
         }
         let send = async |user: &str, action: &str, target: &str, seconds: i64| {
             self.send(json!({"user": user, "action": action, "target": target, "at": at(seconds), "groups": ["eu"]}))
@@ -131,13 +150,10 @@ impl TestApp {
         .await;
         for id in ["again", "deleted"] {
             let path = format!("/v1/events/{id}");
-            self.api.delete(&path).await.assert_status(204);
+            self.delete(&path).await;
         }
         send("ada", "like", "event-2", 10).await;
-        self.api
-            .put("/v1/events/again", &event)
-            .await
-            .assert_status(200);
+        self.put("/v1/events/again", &event).await;
         send("fay", "like", "event", 11).await;
         let runs = async || {
             let season = self.api.get("/v1/events/season").await;

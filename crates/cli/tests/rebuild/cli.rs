@@ -43,6 +43,23 @@ pub fn finish(command: Command) -> io::Result<Run> {
     Ok(run)
 }
 
+/// Runs the command and asserts success.
+#[track_caller]
+pub fn succeed(app: &JournalApp, args: &[&str]) -> io::Result<Run> {
+    let run = run(app, args)?;
+    assert_eq!(run.code, Some(0), "{run:?}");
+    Ok(run)
+}
+
+/// Runs the command and asserts its exit code and a part of its error.
+#[track_caller]
+pub fn fails(app: &JournalApp, args: &[&str], code: i32, error: &str) -> io::Result<Run> {
+    let run = run(app, args)?;
+    assert_eq!(run.code, Some(code), "{run:?}");
+    assert!(run.stderr.contains(error), "{run:?}");
+    Ok(run)
+}
+
 /// Runs `rebuild`, asserts success, and returns its output.
 #[track_caller]
 pub fn rebuild(app: &JournalApp, args: &[&str]) -> io::Result<String> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use test_support::{Value, json, until};
+use test_support::{Value, depth, json, until};
 
 use crate::TestResult;
 use crate::app::{day, noon};
@@ -69,7 +69,8 @@ pub async fn score(app: &JournalApp, user: &str) -> Option<u64> {
 async fn writes_during_rebuild_count_exactly_once() -> TestResult {
     let app = Arc::new(JournalApp::start(|worker| worker.queued(100)));
     app.fill().await;
-    Random::new(1).send_activities(&app.api, 3000).await;
+    let count = depth(500, 3000);
+    Random::new(1).send_activities(&app.api, count).await;
     let mut likes: Vec<Likes> = Vec::new();
     for writer in 0..3 {
         let done = AtomicBool::new(false);
@@ -128,7 +129,8 @@ async fn writes_during_rebuild_count_exactly_once() -> TestResult {
 async fn writes_during_recount_count_exactly_once() -> TestResult {
     let app = Arc::new(JournalApp::start(|worker| worker.queued(100)));
     app.fill().await;
-    Random::new(3).send_activities(&app.api, 1500).await;
+    let count = depth(300, 1500);
+    Random::new(3).send_activities(&app.api, count).await;
     let rules = Arc::new(RecountFile::new(&json!({"like": {"points": 5}}))?);
     let done = Arc::new(AtomicBool::new(false));
     let writers: Vec<_> = (0..2)
@@ -172,13 +174,14 @@ async fn writes_during_recount_count_exactly_once() -> TestResult {
 async fn verify_during_writes_finds_no_difference() -> TestResult {
     let app = Arc::new(JournalApp::start(|worker| worker));
     app.fill().await;
-    Random::new(2).send_activities(&app.api, 1000).await;
+    let count = depth(300, 1000);
+    Random::new(2).send_activities(&app.api, count).await;
     let done = Arc::new(AtomicBool::new(false));
     let writer = tokio::spawn({
         let (app, done) = (app.clone(), done.clone());
         async move { write_until(&app, 9, Likes::new(), &done).await }
     });
-    for _ in 0..3 {
+    for _ in 0..depth(1, 3) {
         let app = app.clone();
         tokio::task::spawn_blocking(move || assert_verified(&app)).await??;
     }

@@ -68,18 +68,18 @@ impl JournalApp {
 
     async fn register(&self, target: &str, fields: Value) {
         let path = format!("/v1/targets/{target}");
-        self.api.put(&path, &fields).await.assert_status(200);
+        self.put(&path, &fields).await;
         self.wait_for_receivers().await;
     }
 
     async fn hide(&self, target: &str, hidden: bool) {
         let body = json!({"hidden": hidden, "reason": "A test"});
         let path = format!("/v1/targets/{target}/moderation");
-        self.api.put(&path, &body).await.assert_status(200);
+        self.put(&path, &body).await;
     }
 
-    async fn delete(&self, path: &str) {
-        self.api.delete(path).await.assert_status(204);
+    async fn delete_fully(&self, path: &str) {
+        self.delete(path).await;
         self.wait_for_receivers().await;
     }
 
@@ -147,8 +147,7 @@ impl JournalApp {
         self.outcome(activity("46", "like", "post-8"), "counted")
             .await;
         let profile = json!({"name": "Ten", "hidden": true});
-        let response = self.api.put("/v1/users/10", &profile).await;
-        response.assert_status(200);
+        self.put("/v1/users/10", &profile).await;
         // Deleted targets, of which one is registered again.
         for target in ["twice", "once"] {
             self.register(target, json!({"author": "9"})).await;
@@ -156,7 +155,7 @@ impl JournalApp {
                 self.outcome(activity(user, "like", target), "counted")
                     .await;
             }
-            self.delete(&format!("/v1/targets/{target}")).await;
+            self.delete_fully(&format!("/v1/targets/{target}")).await;
         }
         self.register("twice", json!({"author": "10"})).await;
         self.outcome(activity("44", "like", "twice"), "counted")
@@ -167,15 +166,15 @@ impl JournalApp {
 
     async fn erase_content(&self) {
         // Their likes stay received.
-        self.delete("/v1/users/gone").await;
+        self.delete_fully("/v1/users/gone").await;
         self.register("theirs", json!({"author": "left"})).await;
         self.register("deleted", json!({"author": "left"})).await;
         for target in ["theirs", "deleted"] {
             self.outcome(activity("42", "like", target), "counted")
                 .await;
         }
-        self.delete("/v1/targets/deleted").await;
-        self.delete("/v1/users/left").await;
+        self.delete_fully("/v1/targets/deleted").await;
+        self.delete_fully("/v1/users/left").await;
         self.register("theirs", json!({"author": "9"})).await;
         self.outcome(activity("43", "like", "theirs"), "counted")
             .await;

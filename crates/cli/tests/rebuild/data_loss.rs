@@ -1,22 +1,17 @@
 //! Rebuild after a store has lost all data, from a demo community and from random histories.
 
-use test_support::{SERVICE_KEY, Value, json, root};
+use test_support::{SERVICE_KEY, Value, depth, json, root};
 
 use crate::TestResult;
 use crate::app::{USERS, noon};
 use crate::cli::{assert_verified, rebuild, verify};
 use crate::journal_app::JournalApp;
 use crate::observed::Observed;
-use crate::random::Random;
+use crate::random::{Random, variable};
 use crate::run;
 use crate::stored::is_of_rebuild;
 
-/// Returns a number from an environment variable.
-fn from_env<T: std::str::FromStr>(name: &str) -> Option<T> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
-/// Imports the demo community, fills the app and sends `MORE` (3,000) random activities.
+/// Imports the demo community, fills the app and sends random activities.
 async fn fill(app: &JournalApp) -> TestResult {
     let community = root().join("demo/community.jsonl");
     let variables = [
@@ -28,7 +23,7 @@ async fn fill(app: &JournalApp) -> TestResult {
     assert_eq!(imported.code, Some(0), "{imported:?}");
     app.fill().await;
     let mut random = Random::new(7);
-    let count = from_env("MORE").unwrap_or(3000);
+    let count = variable("MORE", depth(500, 3000)) as usize;
     random.send_activities(&app.api, count).await;
     Ok(())
 }
@@ -41,15 +36,11 @@ async fn rebuilt_community_is_unchanged() -> TestResult {
     let (code, output) = verify(&app)?;
     assert_eq!(code, Some(0), "{output}");
     assert!(output.starts_with("no differences\n"), "{output}");
-    println!("{output}");
-    Observed::read(&app).await?.assert_same(&before);
 
     app.lose_data().await?;
     assert_eq!(verify(&app)?.0, Some(1));
-    let output = rebuild(&app, &[])?;
-    println!("{output}");
-    let after = Observed::read(&app).await?;
-    after.assert_same(&before);
+    println!("{}", rebuild(&app, &[])?);
+    Observed::read(&app).await?.assert_same(&before);
     assert_verified(&app)?;
     let left: Vec<_> = app.data()?.into_keys().collect();
     assert!(!left.iter().any(|key| is_of_rebuild(key)), "{left:?}");
@@ -122,7 +113,7 @@ async fn random_change(app: &JournalApp, random: &mut Random) {
 /// A second rebuild, without a loss, changes nothing either. `SEED` repeats a history.
 #[tokio::test(flavor = "multi_thread")]
 async fn rebuilt_random_history_is_unchanged() -> TestResult {
-    let seed = from_env("SEED").unwrap_or(u64::from(std::process::id()));
+    let seed = variable("SEED", u64::from(std::process::id()));
     println!("SEED={seed}");
     let wave = json!({"points": 1.25, "once": "standing", "undo": true, "by": "service", "cooldown": 3600});
     let share =
@@ -130,8 +121,7 @@ async fn rebuilt_random_history_is_unchanged() -> TestResult {
     let rules = json!({"wave": wave, "share": share});
     let app = JournalApp::start(|worker| worker.json("RULES", rules));
     let mut random = Random::new(seed);
-    let rounds = std::env::var_os("SHORT").map_or(4, |_| 2);
-    for round in 0..rounds {
+    for round in 0..depth(1, 4) {
         for _ in 0..150 {
             random_change(&app, &mut random).await;
         }
@@ -158,10 +148,8 @@ async fn rebuilt_random_history_is_unchanged() -> TestResult {
 async fn assert_points_add_up(app: &JournalApp, user: &str) {
     let visible = json!({"hidden": false, "frozen": false, "reason": "A test"});
     let path = format!("/v1/users/{user}");
-    let state = app.api.put(&format!("{path}/moderation"), &visible).await;
-    state.assert_status(200);
-    let profile = app.api.put(&path, &json!({"hidden": false})).await;
-    profile.assert_status(200);
+    app.put(&format!("{path}/moderation"), &visible).await;
+    app.put(&path, &json!({"hidden": false})).await;
     let (mut sum, mut before) = (0.0, String::new());
     loop {
         let page = app

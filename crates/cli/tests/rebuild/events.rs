@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use test_support::{Value, WorkerBuilder, json, peers};
+use test_support::{Value, WorkerBuilder, depth, json, peers};
 
 use crate::TestResult;
 use crate::app::noon;
-use crate::cli::{assert_verified, rebuild, run};
+use crate::cli::{assert_verified, fails, rebuild};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
 use crate::recount::{RecountFile, dated_rules, recounts};
@@ -49,7 +49,7 @@ impl JournalApp {
 
     async fn adjust(&self, user: &str, body: Value) {
         let path = format!("/v1/users/{user}/adjustments");
-        self.api.post(&path, &body).await.assert_status(200);
+        self.post(&path, &body).await;
     }
 
     /// The board of an event, as responses show it.
@@ -153,11 +153,10 @@ async fn recounted_board_lacks_hidden_and_erased_users() -> TestResult {
     let moderate = async |hidden: bool| {
         let path = format!("/v1/users/{a}/moderation");
         let body = json!({"hidden": hidden, "frozen": false, "reason": "Spam"});
-        app.api.put(&path, &body).await.assert_status(200);
+        app.put(&path, &body).await;
     };
     moderate(true).await;
-    let erased = app.api.delete(&format!("/v1/users/{b}")).await;
-    erased.assert_status(204);
+    app.delete(&format!("/v1/users/{b}")).await;
     recount(&app, "past", &event(5, 1))?;
     app.assert_rows("past", &[(c, 2)]).await;
     moderate(false).await;
@@ -196,7 +195,7 @@ async fn activity_during_recounts_of_an_event_counts_once() -> TestResult {
     let recounts = {
         let app = app.clone();
         move || -> std::io::Result<()> {
-            for points in 3..9 {
+            for points in depth(7, 3)..9 {
                 let mut definition = event(2, -2);
                 definition["actions"] = json!({"like": points});
                 RecountFile::for_event("season", &definition)?.apply(&app)?;
@@ -315,7 +314,7 @@ async fn recounted_events_are_rebuilt() -> TestResult {
     app.adjust("r1", json!({"id": "1", "undo": true, "reason": "A test"}))
         .await;
     recount(&app, "past", &event(21, 4))?;
-    app.api.delete("/v1/events/groups").await.assert_status(204);
+    app.delete("/v1/events/groups").await;
     random.send_activities(&app.api, 300).await;
     assert_verified(&app)?;
     let mut boards = Vec::new();
@@ -372,9 +371,12 @@ async fn unusable_definitions_change_nothing() -> TestResult {
         ),
         (vec![], "<--rules <FILE>|--accounts|--event <ID>>"),
     ] {
-        let refused = run(&app, &[&["recount", "--dry-run"], &args[..]].concat())?;
-        assert_eq!(refused.code, Some(2), "{refused:?}");
-        assert!(refused.stderr.contains(error), "{refused:?}");
+        fails(
+            &app,
+            &[&["recount", "--dry-run"], &args[..]].concat(),
+            2,
+            error,
+        )?;
     }
     // The maximum of a score has room for one like of these points, not for two.
     app.like("ada", "b", &noon(3)).await;

@@ -6,7 +6,7 @@ use test_support::{Value, json};
 
 use crate::TestResult;
 use crate::app::{day, like, noon};
-use crate::cli::run;
+use crate::cli::{run, succeed};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
 
@@ -41,22 +41,19 @@ async fn exported_activity_is_imported() -> TestResult {
     let mut random = Random::new(17);
     for _ in 0..30 {
         let activities: Vec<Value> = (0..10).map(|_| random.activity(20, 8)).collect();
-        let sent = app.api.post("/v1/activity", &json!(activities)).await;
-        sent.assert_status(200);
+        app.post("/v1/activity", &json!(activities)).await;
     }
     let mut undo = like("ada", "p1", 2);
     app.send(undo.clone()).await;
     undo["undo"] = json!(true);
     undo["at"] = json!(noon(1));
     app.send(undo).await;
-    let named = app.api.put("/v1/users/ada", &json!({"name": "Ada"})).await;
-    named.assert_status(200);
+    app.put("/v1/users/ada", &json!({"name": "Ada"})).await;
 
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("journal.jsonl");
     let file = file.to_string_lossy().into_owned();
-    let exported = run(&app, &["export", "--activity", "--output", &file])?;
-    assert_eq!(exported.code, Some(0), "{exported:?}");
+    let exported = succeed(&app, &["export", "--activity", "--output", &file])?;
     let found = lines(&fs::read_to_string(&file)?)?;
     assert_eq!(exported.stdout, format!("exported {} lines\n", found.len()));
     let stamp = found[0]["journal"]["stamp"].as_str().unwrap_or_default();
@@ -69,8 +66,7 @@ async fn exported_activity_is_imported() -> TestResult {
     assert_eq!(again.code, Some(2), "{again:?}");
     assert!(again.stderr.contains("add --force to overwrite it"));
 
-    let imported = run(&other, &["import", &file])?;
-    assert_eq!(imported.code, Some(0), "{imported:?}");
+    succeed(&other, &["import", &file])?;
     let week = format!("/v1/ranking/week?limit=100&date={}", day(9));
     for path in ["/v1/ranking/all?limit=100", &week] {
         assert_eq!(
@@ -88,11 +84,9 @@ async fn exported_board_has_all_rows() -> TestResult {
     let likes = (0..230).map(|number| like(&format!("u{number:03}"), "p", 40));
     app.send(likes.collect()).await;
     let named = json!({"name": "Ada, \"the first\""});
-    let named = app.api.put("/v1/users/u007", &named).await;
-    named.assert_status(200);
+    app.put("/v1/users/u007", &named).await;
     let board = format!("d:{}:eu", day(40));
-    let exported = run(&app, &["export", "--board", &board])?;
-    assert_eq!(exported.code, Some(0), "{exported:?}");
+    let exported = succeed(&app, &["export", "--board", &board])?;
     assert_eq!(exported.stderr, "exported 230 lines\n");
     let rows = lines(&exported.stdout)?;
     let path = format!("/v1/ranking/day?date={}&group=eu&limit=100", day(40));

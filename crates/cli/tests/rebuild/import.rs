@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 
 use tempfile::TempDir;
-use test_support::{Fault, Forwarder, Value, WorkerBuilder, json, until};
+use test_support::{Fault, Forwarder, Value, WorkerBuilder, depth, json, until};
 
 use crate::TestResult;
 use crate::app::{like, noon};
-use crate::cli::{command_at, run};
+use crate::cli::{command_at, fails, succeed};
 use crate::content::{VISITORS, content, paths_of_counts};
 use crate::journal_app::JournalApp;
 use crate::observed::{normalize_audit_log, without_order_of_ties};
@@ -23,15 +23,13 @@ fn start(shards: u32, configure: impl FnOnce(WorkerBuilder) -> WorkerBuilder) ->
 fn export(app: &JournalApp, folder: &TempDir) -> Result<String, Box<dyn std::error::Error>> {
     let file = folder.path().join("journal.jsonl");
     let file = file.to_string_lossy().into_owned();
-    let exported = run(app, &["export", "--activity", "--output", &file, "--force"])?;
-    assert_eq!(exported.code, Some(0), "{exported:?}");
+    succeed(app, &["export", "--activity", "--output", &file, "--force"])?;
     Ok(file)
 }
 
 #[track_caller]
 fn import(app: &JournalApp, file: &str) -> TestResult {
-    let imported = run(app, &["import", file, "--rebuild"])?;
-    assert_eq!(imported.code, Some(0), "{imported:?}");
+    let imported = succeed(app, &["import", file, "--rebuild"])?;
     assert!(
         imported.stdout.starts_with("imported from "),
         "{imported:?}"
@@ -80,8 +78,7 @@ async fn read(app: &JournalApp) -> Vec<(String, Value)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn file_is_rebuilt_over_other_shards() -> TestResult {
     let all = [(1, 3), (3, 1), (1, 1), (3, 8)];
-    let count = std::env::var_os("SHORT").map_or(all.len(), |_| 1);
-    for (from, to) in all.into_iter().take(count) {
+    for (from, to) in all.into_iter().take(depth(1, 4)) {
         let app = start(from, |worker| worker);
         app.fill().await;
         app.fill_content().await;
@@ -119,8 +116,7 @@ async fn file_is_rebuilt_in_another_time_zone() -> TestResult {
         let mut random = Random::new(23);
         for _ in 0..40 {
             let activities: Vec<Value> = (0..10).map(|_| random.activity(20, 40)).collect();
-            let sent = app.api.post("/v1/activity", &json!(activities)).await;
-            sent.assert_status(200);
+            app.post("/v1/activity", &json!(activities)).await;
         }
         for user in ["ada", "bob"] {
             app.send(like(user, "late", 3)).await;
@@ -176,12 +172,7 @@ async fn interrupted_import_goes_on() -> TestResult {
         child.kill()?;
         child.wait()?;
         forwarder.heal();
-        let refused = run(&other, &["verify"])?;
-        assert_eq!(refused.code, Some(2), "{refused:?}");
-        assert!(
-            refused.stderr.contains("an import is unfinished"),
-            "{refused:?}"
-        );
+        fails(&other, &["verify"], 2, "an import is unfinished")?;
     }
     import(&other, &file)?;
     responses::assert_same(&read(&other).await, &expected);
@@ -204,9 +195,7 @@ async fn unusable_imports_change_nothing() -> TestResult {
         ("-", "--rebuild needs a file that it can read twice"),
         ("missing.jsonl", "missing.jsonl"),
     ] {
-        let refused = run(&app, &["import", file, "--rebuild"])?;
-        assert_eq!(refused.code, Some(2), "{refused:?}");
-        assert!(refused.stderr.contains(error), "{refused:?}");
+        fails(&app, &["import", file, "--rebuild"], 2, error)?;
     }
     assert_eq!(app.data()?, before);
     Ok(())

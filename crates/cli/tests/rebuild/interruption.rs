@@ -7,11 +7,11 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use redis::RedisResult;
-use test_support::{Fault, Forwarder, Recorded, json, shards, until};
+use test_support::{Fault, Forwarder, Recorded, depth, json, shards, until};
 
 use crate::TestResult;
 use crate::app::noon;
-use crate::cli::{assert_verified, command_at, finish, rebuild, run};
+use crate::cli::{assert_verified, command_at, finish, rebuild, succeed};
 use crate::journal_app::JournalApp;
 use crate::observed::Observed;
 use crate::random::Random;
@@ -28,11 +28,50 @@ const STATES: [&str; 3] = ["replay", "swapped", "done"];
 const POLL: Duration = Duration::from_millis(5);
 /// Largest number of killed runs in one round.
 const MAX_RUNS: usize = 400;
+/// Largest number of rounds until a run was killed in each state.
+const MAX_ROUNDS: usize = 20;
 
-/// Returns the number of rounds: 6, or `ROUNDS`.
-fn rounds() -> usize {
-    let rounds = std::env::var("ROUNDS").ok();
-    rounds.and_then(|rounds| rounds.parse().ok()).unwrap_or(6)
+/// The rounds of a test, and the states in which its runs were killed.
+struct Rounds {
+    least: usize,
+    random: Random,
+    forwarder: Forwarder,
+    seen: BTreeMap<String, usize>,
+}
+
+impl Rounds {
+    fn new(app: &JournalApp, least: usize, random: Random) -> Self {
+        Self {
+            least,
+            random,
+            forwarder: Forwarder::to(&app.store()),
+            seen: BTreeMap::new(),
+        }
+    }
+
+    /// Returns whether each state has been seen after so many rounds. With one shard no run may be killed in the last one.
+    fn is_complete(&self, rounds: usize) -> bool {
+        let is_seen = |state: &&str| {
+            let may_miss = *state == "done" && shards() == 1;
+            may_miss || self.seen.contains_key(*state)
+        };
+        assert!(rounds < MAX_ROUNDS, "not killed in each: {:?}", self.seen);
+        rounds >= self.least && STATES.iter().all(is_seen)
+    }
+
+    /// Kills runs until one completes.
+    fn kill(&mut self, app: &JournalApp, args: &[&str]) -> TestResult {
+        let (first, mut runs) = (depth(0, self.random.below(3) as usize), 0);
+        while !run_and_kill(app, &self.forwarder, &mut self.random, first + runs, args)? {
+            for phase in phases(app)? {
+                *self.seen.entry(phase).or_default() += 1;
+            }
+            runs += 1;
+            assert!(runs < MAX_RUNS, "the run never completes");
+        }
+        println!("killed {runs} times, {:?}", self.seen);
+        Ok(())
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -40,29 +79,14 @@ async fn rebuild_survives_kill_in_every_phase() -> TestResult {
     let app = JournalApp::start(|worker| worker);
     app.fill().await;
     let mut random = Random::new(3);
-    random.send_activities(&app.api, 1500).await;
+    random.send_activities(&app.api, depth(300, 1500)).await;
     let before = Observed::read(&app).await?;
-    let forwarder = Forwarder::to(&app.store());
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for round in 0..rounds() {
+    let (mut rounds, mut round) = (Rounds::new(&app, depth(1, 6), random), 0);
+    while !rounds.is_complete(round) {
         app.lose_data().await?;
-        let mut runs = 0;
-        while !run_and_kill(&app, &forwarder, &mut random, &["rebuild"])? {
-            for phase in phases(&app)? {
-                *seen.entry(phase).or_default() += 1;
-            }
-            runs += 1;
-            assert!(runs < MAX_RUNS, "the rebuild never completes");
-        }
+        rounds.kill(&app, &["rebuild"])?;
         Observed::read(&app).await?.assert_same(&before);
-        println!("round {round}: killed {runs} times, {seen:?}");
-    }
-    for phase in STATES {
-        let may_miss = phase == "done" && shards() == 1;
-        assert!(
-            seen.contains_key(phase) || may_miss,
-            "not killed in {phase}: {seen:?}"
-        );
+        round += 1;
     }
     assert_verified(&app)?;
     Ok(())
@@ -71,46 +95,26 @@ async fn rebuild_survives_kill_in_every_phase() -> TestResult {
 /// Recounts in turn by both files, killed in every phase. Each is in the journal once, however often it was killed.
 async fn kill_recounts(app: &JournalApp, first: &RecountFile, second: &RecountFile) -> TestResult {
     let mut random = Random::new(5);
-    random.send_activities(&app.api, 1500).await;
-    first.apply(app)?;
-    let by_first = Observed::read(app).await?;
-    second.apply(app)?;
-    let by_second = Observed::read(app).await?;
-    let forwarder = Forwarder::to(&app.store());
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for round in 0..rounds() {
-        let (file, expected) = match round % 2 {
-            0 => (first, &by_first),
-            _ => (second, &by_second),
-        };
-        let (args, mut runs) = (file.args(&["--apply", "--yes"]), 0);
-        while !run_and_kill(app, &forwarder, &mut random, &args)? {
-            for phase in phases(app)? {
-                *seen.entry(phase).or_default() += 1;
-            }
-            runs += 1;
-            assert!(runs < MAX_RUNS, "the recount never completes");
-        }
-        Observed::read(app).await?.assert_same(expected);
-        assert_eq!(recounts(app).await, (round + 3) * shards() as usize);
-        println!("round {round}: killed {runs} times, {seen:?}");
+    random.send_activities(&app.api, depth(300, 1500)).await;
+    let mut expected = Vec::new();
+    for file in [first, second] {
+        file.apply(app)?;
+        expected.push(Observed::read(app).await?);
     }
-    for phase in STATES {
-        let may_miss = phase == "done" && shards() == 1;
-        assert!(
-            seen.contains_key(phase) || may_miss,
-            "not killed in {phase}: {seen:?}"
-        );
+    let (mut rounds, mut round) = (Rounds::new(app, depth(1, 6), random), 0);
+    while !rounds.is_complete(round) {
+        let file = [first, second][round % 2];
+        rounds.kill(app, &file.args(&["--apply", "--yes"]))?;
+        let expected = &expected[round % 2];
+        Observed::read(app).await?.assert_same(expected);
+        round += 1;
+        assert_eq!(recounts(app).await, (round + 2) * shards() as usize);
     }
     assert_verified(app)?;
     app.lose_data().await?;
     rebuild(app, &[])?;
-    let last = if rounds().is_multiple_of(2) {
-        by_second
-    } else {
-        by_first
-    };
-    Observed::read(app).await?.assert_same(&last);
+    let last = &expected[(round + 1) % 2];
+    Observed::read(app).await?.assert_same(last);
     Ok(())
 }
 
@@ -151,14 +155,15 @@ fn phases(app: &JournalApp) -> RedisResult<BTreeSet<String>> {
     Ok(phases)
 }
 
-/// Kills a rebuild before or after a random request. Returns whether it completed earlier.
+/// Kills a rebuild before or after a random request of a phase, in turn by `number`. Returns whether it completed earlier.
 pub fn run_and_kill(
     app: &JournalApp,
     forwarder: &Forwarder,
     random: &mut Random,
+    number: usize,
     args: &[&str],
 ) -> Result<bool, Box<dyn std::error::Error>> {
-    let (first, max_requests) = PHASES[random.below(3) as usize];
+    let (first, max_requests) = PHASES[number % PHASES.len()];
     let mut in_phase = first.is_empty();
     // The replay starts with requests for all shards; later phases are one shard at a time.
     let max_requests = if in_phase {
@@ -248,8 +253,7 @@ async fn superseded_rebuild_stops() -> TestResult {
             .contains("another run has taken over this rebuild"),
         "{superseded:?}"
     );
-    let fresh = run(&app, &["rebuild", "--fresh"])?;
-    assert_eq!(fresh.code, Some(0), "{fresh:?}");
+    succeed(&app, &["rebuild", "--fresh"])?;
     assert_verified(&app)?;
     Ok(())
 }
@@ -361,9 +365,8 @@ async fn service_goes_on_after_rebuild() -> TestResult {
         all.assert_status(200);
         let user = format!("new-{number}");
         let path = format!("/v1/users/{user}");
-        let named = app.api.put(&path, &json!({"name": "New"})).await;
-        named.assert_status(200);
-        app.api.delete(&path).await.assert_status(204);
+        app.put(&path, &json!({"name": "New"})).await;
+        app.delete(&path).await;
     }
     assert_verified(&app)?;
     Ok(())

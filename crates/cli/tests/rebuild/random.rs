@@ -4,6 +4,13 @@ use test_support::{Api, Value, json};
 
 use crate::app::noon;
 
+/// Returns a number from an environment variable, or its default.
+pub fn variable(name: &str, default: u64) -> u64 {
+    let value = std::env::var(name).ok();
+    let value = value.and_then(|value| value.parse().ok());
+    value.unwrap_or(default)
+}
+
 /// A SplitMix64 generator.
 pub struct Random(u64);
 

@@ -6,14 +6,14 @@ use std::io;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
-use test_support::{Value, WorkerBuilder, json, shard_of, shards};
+use test_support::{Value, WorkerBuilder, depth, json, shard_of, shards};
 
 use crate::TestResult;
 use crate::app::{day, noon};
-use crate::cli::{assert_verified, command, finish, rebuild, run};
+use crate::cli::{assert_verified, command, fails, finish, rebuild, run, succeed};
 use crate::journal_app::JournalApp;
 use crate::observed::{Observed, without_order_of_ties};
-use crate::random::Random;
+use crate::random::{Random, variable};
 use crate::responses;
 use crate::run::Run;
 use crate::stored::{StoredData, is_of_rebuild, redis_command};
@@ -163,7 +163,7 @@ async fn dry_run_lists_moves_and_changes_nothing() -> TestResult {
     Ok(())
 }
 
-/// The other service has the rules from the beginning, and gets the same requests: `MORE` (2,500) random activities.
+/// The other service has the rules from the beginning, and gets the same requests, with `MORE` random ones.
 #[tokio::test(flavor = "multi_thread")]
 async fn recounted_boards_match_a_service_with_the_rules() -> TestResult {
     let start = |rules: Option<Value>| {
@@ -175,10 +175,7 @@ async fn recounted_boards_match_a_service_with_the_rules() -> TestResult {
     let (app, reference) = (start(None), start(Some(dated_rules())));
     for app in [&app, &reference] {
         app.fill().await;
-        let count = std::env::var("MORE")
-            .ok()
-            .and_then(|more| more.parse().ok());
-        let count = count.unwrap_or(2500);
+        let count = variable("MORE", depth(500, 2500)) as usize;
         Random::new(11).send_activities(&app.api, count).await;
     }
     let expected = boards(&reference).await;
@@ -240,8 +237,7 @@ impl JournalApp {
 async fn targets_and_authors_are_recounted() -> TestResult {
     let app = JournalApp::start(with_content);
     let author = json!({"author": "9"});
-    let registered = app.api.put("/v1/targets/post-7", &author).await;
-    registered.assert_status(200);
+    app.put("/v1/targets/post-7", &author).await;
     let undo =
         |user: &str| json!({"user": user, "action": "like", "target": "post-7", "undo": true});
     for user in ["1", "2", "3"] {
@@ -340,16 +336,10 @@ async fn unusable_recounts_change_nothing() -> TestResult {
     );
     before = without_progress(app.data()?);
     for command in ["rebuild", "verify"] {
-        let other = run(&app, &[command])?;
-        assert_eq!(other.code, Some(2), "{other:?}");
-        assert!(
-            other.stderr.contains("a recount is unfinished"),
-            "{other:?}"
-        );
+        fails(&app, &[command], 2, "a recount is unfinished")?;
     }
     refused(valid.clone(), &apply, 2, "a recount is unfinished")?;
-    let fresh = run(&app, &["verify", "--fresh"])?;
-    assert_eq!(fresh.code, Some(0), "{fresh:?}");
+    succeed(&app, &["verify", "--fresh"])?;
     assert_eq!(app.data()?, before);
 
     // A point that the journal lacks.

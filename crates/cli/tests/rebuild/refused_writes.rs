@@ -6,11 +6,11 @@ use test_support::{Forwarder, json, rest};
 
 use crate::TestResult;
 use crate::app::{like, noon};
-use crate::cli::{assert_verified, command_at, finish, rebuild, run, verify};
+use crate::cli::{assert_verified, command, command_at, finish, rebuild};
 use crate::journal_app::JournalApp;
 use crate::observed::{sorted_values, without_repeat};
 use crate::recount::{RecountFile, recounts};
-use crate::refusals::{Refusals, assert_refused, refuse};
+use crate::refusals::{Refusals, Refused, assert_refused, refuse};
 use crate::stored::{StoredData, StoredValue};
 
 /// Tolerance of expiries in ms.
@@ -25,8 +25,7 @@ fn start() -> JournalApp {
 async fn fill(app: &JournalApp) {
     for target in ["x", "y", "z"] {
         let path = format!("/v1/targets/{target}");
-        let registered = app.api.put(&path, &json!({"author": "eve"})).await;
-        registered.assert_status(200);
+        app.put(&path, &json!({"author": "eve"})).await;
     }
     for (user, target) in [("ada", "x"), ("bob", "x"), ("ada", "y"), ("cyd", "x")] {
         app.send(like(user, target, 0)).await;
@@ -127,6 +126,36 @@ fn assert_same(found: &StoredData, expected: &StoredData, context: &str) {
     }
 }
 
+/// Refuses writes of a command, and runs it again after each. `before` precedes each run, and `check` follows it with
+/// whether the store has refused something.
+async fn refuse_writes(
+    app: &JournalApp,
+    args: &[&str],
+    least: usize,
+    before: impl AsyncFn() -> TestResult,
+    check: impl AsyncFn(&Refused, bool) -> TestResult,
+) -> TestResult {
+    let forwarder = Forwarder::to(&app.store());
+    let mut refusals = Refusals::new();
+    while let Some(refused) = refusals.next() {
+        before().await?;
+        let calls = refuse(&forwarder, refused);
+        let run = finish(command_at(app, &forwarder.url(), args))?;
+        forwarder.heal();
+        let has_failed = run.code != Some(0);
+        refusals.record(has_failed, calls.load(Ordering::Relaxed));
+        if has_failed {
+            let context = format!("{refused:?}");
+            assert_refused(&run, &context);
+            let resumed = finish(command(app, args))?;
+            assert_eq!(resumed.code, Some(0), "{context}: {resumed:?}");
+        }
+        check(&refused, has_failed).await?;
+    }
+    refusals.assert_failed(least);
+    Ok(())
+}
+
 /// After each refused write of each script, the same rebuild completes with the data of an undisturbed
 /// one.
 #[tokio::test(flavor = "multi_thread")]
@@ -137,25 +166,12 @@ async fn rebuild_resumes_after_refused_write() -> TestResult {
     rebuild(&app, &[])?;
     assert_verified(&app)?;
     let expected = app.data()?;
-    let forwarder = Forwarder::to(&app.store());
-    let mut refusals = Refusals::new();
-    while let Some(refused) = refusals.next() {
-        let context = format!("{refused:?}");
-        app.lose_data().await?;
-        let calls = refuse(&forwarder, refused);
-        let refused = finish(command_at(&app, &forwarder.url(), &["rebuild"]))?;
-        forwarder.heal();
-        let has_failed = refused.code != Some(0);
-        refusals.record(has_failed, calls.load(Ordering::Relaxed));
-        if has_failed {
-            assert_refused(&refused, &context);
-            let resumed = run(&app, &["rebuild"])?;
-            assert_eq!(resumed.code, Some(0), "{context}: {resumed:?}");
-        }
-        assert_same(&app.data()?, &expected, &context);
-    }
-    refusals.assert_failed(40);
-    Ok(())
+    let lose = async || Ok(app.lose_data().await?);
+    let check = async |refused: &Refused, _| {
+        assert_same(&app.data()?, &expected, &format!("{refused:?}"));
+        Ok(())
+    };
+    refuse_writes(&app, &["rebuild"], 40, lose, check).await
 }
 
 /// The journal has each completed recount once: the swap adds its entry.
@@ -173,33 +189,21 @@ async fn refuse_recounts(file: &RecountFile) -> TestResult {
     };
     file.apply(&app)?;
     let expected = drained().await?;
-    let forwarder = Forwarder::to(&app.store());
-    let args = file.args(&["--apply", "--yes"]);
     // Each entry of a recount adds writes to the next replay.
     let forget = "DELETE FROM journal WHERE (entry ->> 'did' = 'rules' OR entry ->> 'recount' = '1') \
         AND n > (SELECT MIN(n) FROM journal WHERE entry ->> 'did' = 'rules' OR entry ->> 'recount' = '1')";
-    let mut refusals = Refusals::new();
-    while let Some(refused_writes) = refusals.next() {
-        let context = format!("{refused_writes:?}");
-
-        let calls = refuse(&forwarder, refused_writes);
-        let refused = finish(command_at(&app, &forwarder.url(), &args))?;
-        forwarder.heal();
-        let has_failed = refused.code != Some(0);
-        refusals.record(has_failed, calls.load(Ordering::Relaxed));
-        if has_failed {
-            assert_refused(&refused, &context);
-            let resumed = run(&app, &args)?;
-            assert_eq!(resumed.code, Some(0), "{context}: {resumed:?}");
-        }
+    let check = async |refused: &Refused, has_failed| {
+        let context = format!("{refused:?}");
         assert_same(&drained().await?, &expected, &context);
         let found = recounts(&app).await - 1;
         // The store may have refused to remove the entry of a swap that it has refused.
-        let is_twice = has_failed && refused_writes.and_later && found == 2;
+        let is_twice = has_failed && refused.and_later && found == 2;
         assert!(found == 1 || is_twice, "{context}: {found}");
         app.sql(forget).await;
-    }
-    refusals.assert_failed(20);
+        Ok(())
+    };
+    let args = file.args(&["--apply", "--yes"]);
+    refuse_writes(&app, &args, 20, async || Ok(()), check).await?;
     assert_verified(&app)?;
     Ok(())
 }
@@ -222,22 +226,9 @@ async fn verify_resumes_after_refused_write() -> TestResult {
     fill(&app).await;
     assert_verified(&app)?;
     let expected = app.data()?;
-    let forwarder = Forwarder::to(&app.store());
-    let mut refusals = Refusals::new();
-    while let Some(refused) = refusals.next() {
-        let context = format!("{refused:?}");
-        let calls = refuse(&forwarder, refused);
-        let refused = finish(command_at(&app, &forwarder.url(), &["verify"]))?;
-        forwarder.heal();
-        let has_failed = refused.code != Some(0);
-        refusals.record(has_failed, calls.load(Ordering::Relaxed));
-        if has_failed {
-            assert_refused(&refused, &context);
-            let (code, output) = verify(&app)?;
-            assert_eq!(code, Some(0), "{context}: {output}");
-        }
-        assert_same(&app.data()?, &expected, &context);
-    }
-    refusals.assert_failed(40);
-    Ok(())
+    let check = async |refused: &Refused, _| {
+        assert_same(&app.data()?, &expected, &format!("{refused:?}"));
+        Ok(())
+    };
+    refuse_writes(&app, &["verify"], 40, async || Ok(()), check).await
 }

@@ -4,7 +4,7 @@ use test_support::{Gateway, RedisOptions, RedisServer, json};
 
 use crate::TestResult;
 use crate::app::like;
-use crate::cli::{command, finish, rebuild, run, verify};
+use crate::cli::{command, fails, finish, rebuild, run, succeed, verify};
 use crate::journal_app::JournalApp;
 use crate::observed::Observed;
 use crate::stored::{is_of_rebuild, redis_command};
@@ -55,7 +55,7 @@ async fn data_missing_from_journal_needs_discard() -> TestResult {
     // A user hidden before the rebuild keeps the number in the audit log.
     let unhide = json!({"hidden": false, "frozen": false, "reason": "Over"});
     let path = "/v1/users/bob/moderation";
-    app.api.put(path, &unhide).await.assert_status(200);
+    app.put(path, &unhide).await;
     let audit = app.api.get("/v1/moderation?limit=1").await;
     assert_eq!(audit.body["entries"][0]["user"]["id"], "bob");
     after = Observed::read(&app).await?;
@@ -123,21 +123,18 @@ async fn second_copy_needs_memory() -> TestResult {
     let maximum = used.unwrap_or_default().trim();
     let _: String = redis_command(&mut connection, &["CONFIG", "SET", "maxmemory", maximum])?;
     for command in ["verify", "rebuild"] {
-        let refused = run(&app, &[command])?;
-        assert_eq!(refused.code, Some(2), "{refused:?}");
-        assert!(
-            refused
-                .stderr
-                .contains("and the store has 0 MB left: raise maxmemory"),
-            "{refused:?}"
-        );
+        fails(
+            &app,
+            &[command],
+            2,
+            "and the store has 0 MB left: raise maxmemory",
+        )?;
     }
     let keys: Vec<String> = redis_command(&mut connection, &["KEYS", "*}r"])?;
     assert_eq!(keys, [""; 0]);
     let more = (maximum.parse::<u64>()? + 10_000_000).to_string();
     let _: String = redis_command(&mut connection, &["CONFIG", "SET", "maxmemory", &more])?;
-    let rebuilt = run(&app, &["rebuild"])?;
-    assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
+    succeed(&app, &["rebuild"])?;
     let _: String = redis_command(&mut connection, &["CONFIG", "SET", "maxmemory", maximum])?;
     let skipped = run(&app, &["verify", "--skip-memory-check"])?;
     assert!(!skipped.stderr.contains("raise maxmemory"), "{skipped:?}");

@@ -4,14 +4,13 @@ use jiff::{Timestamp, ToSpan, Unit};
 use test_support::{Value, json};
 
 use crate::TestResult;
-use crate::cli::{assert_verified, rebuild, run, verify};
+use crate::cli::{assert_verified, rebuild, run, succeed, verify};
 use crate::journal_app::JournalApp;
 use crate::stored::redis_command;
 
 /// Runs a command of `rules`, and returns its output.
 fn rules(app: &JournalApp, args: &[&str]) -> std::io::Result<String> {
-    let run = run(app, &[&["rules"], args].concat())?;
-    assert_eq!(run.code, Some(0), "{run:?}");
+    let run = succeed(app, &[&["rules"], args].concat())?;
     Ok(run.stdout)
 }
 
@@ -70,7 +69,7 @@ async fn published_versions_are_rebuilt() -> TestResult {
         let shown = rules(&app, &["show"])?;
         assert!(shown.contains("\nversion 2 from "), "{shown}");
         let like = json!({"user": "42", "action": "like", "target": "post"});
-        app.api.post("/v1/activity", &like).await.assert_status(200);
+        app.post("/v1/activity", &like).await;
         assert_verified(&app)?;
         let before = app.api.get("/v1/rules").await;
         app.lose_data().await?;

@@ -7,11 +7,11 @@ use std::sync::mpsc::channel;
 
 use jiff::{Timestamp, ToSpan};
 use redis::Commands;
-use test_support::{Fault, Forwarder, Value, WorkerBuilder, json, shards, until};
+use test_support::{Fault, Forwarder, Value, WorkerBuilder, depth, json, shards, until};
 
 use crate::TestResult;
 use crate::app::{builder, noon};
-use crate::cli::{command_at, run};
+use crate::cli::{command_at, run, succeed};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
 
@@ -194,7 +194,7 @@ async fn exclude(app: &JournalApp) {
     let path = format!("/v1/cases/{}", id.as_str().unwrap_or_default());
     let [from, until] = [3, 1].map(noon);
     let decision = json!({"state": "excluded", "from": from, "until": until, "reason": "A test"});
-    app.api.put(&path, &decision).await.assert_status(200);
+    app.put(&path, &decision).await;
 }
 
 /// Services with the rules in force and with published changes get the same activity. The preview of each change decides
@@ -203,10 +203,7 @@ async fn compare_with_service(shards: u32) -> TestResult {
     let mut random = Random::new(u64::from(shards));
     let in_force = start(shards);
     // Each change has a service of its own.
-    let (count, requests) = match std::env::var_os("SHORT") {
-        Some(_) => (2, 40),
-        None => (10, 40),
-    };
+    let (count, requests) = depth((1, 30), (10, 40));
     let changes: Vec<Value> = (0..count).map(|_| changes(&mut random)).collect();
     let mut services = Vec::new();
     for changes in &changes {
@@ -219,7 +216,7 @@ async fn compare_with_service(shards: u32) -> TestResult {
         for app in all() {
             let path = format!("/v1/users/p{number}");
             let profile = json!({"name": "P"});
-            app.api.put(&path, &profile).await.assert_status(200);
+            app.put(&path, &profile).await;
         }
     }
     for number in 0..requests {
@@ -251,8 +248,7 @@ async fn compare_with_service(shards: u32) -> TestResult {
             "--outcomes",
             &outcomes_name,
         ];
-        let preview = run(&in_force, &args)?;
-        assert_eq!(preview.code, Some(0), "{preview:?}");
+        let preview = succeed(&in_force, &args)?;
         let text = fs::read_to_string(&outcomes)?;
         let before = decided(&text, "before")?;
         assert_same(&before, &journaled(&in_force, shards).await);
@@ -431,8 +427,7 @@ async fn unusable_previews_are_refused() -> TestResult {
 async fn interrupted_preview_deletes_its_keys() -> TestResult {
     let app = JournalApp::start(|worker| worker);
     let profile = json!({"name": "Ada"});
-    let saved = app.api.put("/v1/users/ada", &profile).await;
-    saved.assert_status(200);
+    app.put("/v1/users/ada", &profile).await;
     app.send(json!({"user": "ada", "action": "like", "target": "p0"}))
         .await;
     let forwarder = Forwarder::to(&app.store());

@@ -8,7 +8,9 @@ use test_support::{Fault, Forwarder, Value, WorkerBuilder, json, shard_among, un
 
 use crate::TestResult;
 use crate::app::builder;
-use crate::cli::{assert_verified, command, command_at, finish, rebuild, run, verify};
+use crate::cli::{
+    assert_verified, command, command_at, fails, finish, rebuild, run, succeed, verify,
+};
 use crate::concurrent_writes::score;
 use crate::interruption::{kill_at_swap, kill_before_swap};
 use crate::journal_app::JournalApp;
@@ -94,8 +96,7 @@ async fn killed_rebuild_has_swapped_all_shards() -> TestResult {
     app.lose_data().await?;
     kill_at_swap(&app, &Forwarder::to(&app.store()), Fault::HangAfter).await?;
     assert_eq!(phases(&app)?, ["swapped"; SHARDS as usize]);
-    let resumed = run(&app, &["rebuild"])?;
-    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    let resumed = succeed(&app, &["rebuild"])?;
     assert_eq!(resumed.stdout, "completed an interrupted rebuild\n");
     assert_verified(&app)?;
     Ok(())
@@ -180,14 +181,12 @@ async fn shard_with_data_to_lose_is_not_rebuilt() -> TestResult {
         let response = app.send(json!([like(&user(shard), "q")])).await;
         assert_eq!(response.body["results"][0]["outcome"], "counted");
     }
-    let verified = run(&app, &["verify"])?;
-    assert_eq!(verified.code, Some(2), "{verified:?}");
-    assert!(
-        verified
-            .stderr
-            .contains("a rebuild is unfinished: run rebuild first"),
-        "{verified:?}"
-    );
+    fails(
+        &app,
+        &["verify"],
+        2,
+        "a rebuild is unfinished: run rebuild first",
+    )?;
     rebuild(&app, &["--discard"])?;
     assert_verified(&app)?;
     Ok(())
@@ -235,7 +234,7 @@ async fn rebuilt_audit_log_keeps_order_across_shards() -> TestResult {
     let moderate = async |shard: u32, hidden: bool, reason: &str| {
         let path = format!("/v1/users/{}/moderation", user(shard));
         let moderation = json!({"hidden": hidden, "frozen": false, "reason": reason});
-        app.api.put(&path, &moderation).await.assert_status(200);
+        app.put(&path, &moderation).await;
     };
     for (shard, hidden) in [(2, true), (0, true), (1, true), (2, false), (0, false)] {
         moderate(shard, hidden, "Because").await;
@@ -271,9 +270,7 @@ async fn journal_entry_on_wrong_shard_is_rejected() -> TestResult {
     let user = user(1);
     let error = format!("is on shard 2, but user '{user}' belongs to shard 1 of 3");
     for name in ["verify", "rebuild"] {
-        let rejected = run(&app, &[name])?;
-        assert_eq!(rejected.code, Some(3), "{rejected:?}");
-        assert!(rejected.stderr.contains(&error), "{rejected:?}");
+        fails(&app, &[name], 3, &error)?;
         assert_eq!(app.data()?, before);
     }
     Ok(())

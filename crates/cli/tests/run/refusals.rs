@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use test_support::{Fault, Forwarder, Recorded, Refusal};
+use test_support::{Fault, Forwarder, Recorded, Refusal, depth};
 
 use crate::run::Run;
 
@@ -11,8 +11,6 @@ const ERROR: &str = "OOM command not allowed when used memory > 'maxmemory'.";
 
 /// Commands that write, outside of scripts.
 const WRITES: [&str; 4] = ["DEL", "HSET", "SET", "UNLINK"];
-
-const STRIDE: usize = 3;
 
 /// The writes that the store refuses.
 #[derive(Clone, Copy, Debug)]
@@ -25,14 +23,14 @@ pub struct Refused {
     pub and_later: bool,
 }
 
-/// Refuses each write of each request in turn, alone and with all later ones. With `SHORT` it refuses one of [`STRIDE`]
+/// Refuses each write of each request in turn, alone and with all later ones. In `make test` it refuses one of seven
 /// writes, alone.
 pub struct Refusals {
     next: Option<Refused>,
     number: usize,
     /// The number of runs that failed.
     failed: usize,
-    is_short: bool,
+    stride: usize,
 }
 
 impl Refusals {
@@ -46,7 +44,7 @@ impl Refusals {
             next: Some(first),
             number: 1,
             failed: 0,
-            is_short: std::env::var_os("SHORT").is_some(),
+            stride: depth(7, 1),
         }
     }
 
@@ -59,7 +57,7 @@ impl Refusals {
     pub fn record(&mut self, has_failed: bool, calls: usize) {
         self.failed += usize::from(has_failed);
         self.next = self.next.and_then(|refused| match refused.writes {
-            Refusal::Only(number) if has_failed && !self.is_short => Some(Refused {
+            Refusal::Only(number) if has_failed && self.stride == 1 => Some(Refused {
                 writes: Refusal::From(number),
                 and_later: true,
                 ..refused
@@ -68,7 +66,7 @@ impl Refusals {
             Refusal::Only(_) if !has_failed => {
                 let call = refused.call + 1;
                 // Not the first one of each.
-                self.number = 1 + call % self.stride();
+                self.number = 1 + call % self.stride;
                 (call < calls).then_some(Refused {
                     call,
                     writes: Refusal::Only(self.number),
@@ -76,7 +74,7 @@ impl Refusals {
                 })
             }
             Refusal::Only(_) | Refusal::From(_) | Refusal::Both(..) => {
-                self.number += self.stride();
+                self.number += self.stride;
                 Some(Refused {
                     writes: Refusal::Only(self.number),
                     and_later: false,
@@ -86,15 +84,11 @@ impl Refusals {
         });
     }
 
-    fn stride(&self) -> usize {
-        if self.is_short { STRIDE } else { 1 }
-    }
-
     /// Asserts that more than `least` runs failed, and the same share of them in short runs.
     #[track_caller]
     pub fn assert_failed(&self, least: usize) {
         println!("{} runs failed", self.failed);
-        let least = least / if self.is_short { 2 * STRIDE } else { 1 };
+        let least = least / depth(2 * self.stride, 1);
         assert!(self.failed > least, "{}", self.failed);
     }
 }

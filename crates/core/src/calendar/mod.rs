@@ -5,8 +5,6 @@
 mod date;
 mod instant;
 mod period;
-#[cfg(test)]
-mod tests;
 
 pub use date::Date;
 pub use instant::Instant;
@@ -148,3 +146,6 @@ impl Calendar {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

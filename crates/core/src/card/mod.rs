@@ -4,8 +4,6 @@ mod badge;
 mod lang;
 mod share;
 mod svg;
-#[cfg(test)]
-mod tests;
 mod width;
 
 pub use lang::Lang;
@@ -319,3 +317,6 @@ impl Facts<'_> {
         serde_json::to_string(&view).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests;

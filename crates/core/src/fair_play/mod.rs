@@ -11,8 +11,6 @@
 
 mod case;
 mod loss;
-#[cfg(test)]
-mod tests;
 
 pub use loss::{DayGifts, Loss, Taken, taken};
 
@@ -567,3 +565,6 @@ impl<'a> Search<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -126,7 +126,7 @@ async fn query_token_can_be_disabled() {
             .json(),
         failed(401, WRONGPASS)
     );
-    assert_eq!(gateway.get(&path).await, ok("hi"));
+    responds!(gateway.get(&path) => ok("hi"));
 }
 
 /// Sends a request with the read-only token.
@@ -187,14 +187,14 @@ async fn read_only_token_rejects_writes_in_batches() {
         send_read_only(&gateway, "/multi-exec", body).await,
         failed(400, error)
     );
-    assert_eq!(gateway.get("/exists/read-only").await, ok(0));
+    responds!(gateway.get("/exists/read-only") => ok(0));
 }
 
 /// A token that is read from a file may end with a newline.
 #[tokio::test]
 async fn newline_after_token_is_ignored() {
     let gateway = Gateway::with(|config| config.token = format!("{TOKEN}\n")).await;
-    assert_eq!(gateway.get("/ping").await, ok("PONG"));
+    responds!(gateway.get("/ping") => ok("PONG"));
 }
 
 const SCRIPT_COMMANDS: [&str; 3] = [

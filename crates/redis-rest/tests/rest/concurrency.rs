@@ -45,7 +45,7 @@ async fn send_all_kinds(gateway: &Gateway, key: &str, tag: &str) {
         .await;
     let error = format!("ERR unknown subcommand '{tag}'. Try OBJECT HELP.");
     assert_eq!(discarded, failed(400, &error));
-    assert_eq!(gateway.single(json!(["ECHO", tag])).await, ok(tag));
+    responds!(gateway.single(json!(["ECHO", tag])) => ok(tag));
     let pipeline = gateway
         .pipeline(json!([["GET", key], ["INCR", key], ["ECHO", tag]]))
         .await;

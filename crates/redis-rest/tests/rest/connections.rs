@@ -1,18 +1,14 @@
 //! Limits and timeouts of client connections.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpSocket, TcpStream},
-    time::timeout,
 };
 
-use crate::support::{Gateway, Redis, TOKEN, failed, ok, prefix};
-
-/// Longer than any response takes. Timeouts of the gateway are much shorter or much longer.
-const PATIENCE: Duration = Duration::from_secs(10);
+use crate::support::{
+    Gateway, TOKEN, busy_script, failed, ok, prefix, private_redis, scaled_ms, within,
+};
 
 /// A client connection, on which the test writes HTTP by hand.
 struct Connection {
@@ -46,9 +42,9 @@ impl Connection {
     /// everything received since the last call.
     async fn read_until(&mut self, text: &str) -> String {
         while !self.received.ends_with(text.as_bytes()) || text.is_empty() {
-            let read = timeout(PATIENCE, self.stream.read_buf(&mut self.received));
+            let read = self.stream.read_buf(&mut self.received);
             // A reset also ends the connection.
-            if read.await.expect("a response or the end").unwrap_or(0) == 0 {
+            if within("a response or the end", read).await.unwrap_or(0) == 0 {
                 break;
             }
         }
@@ -75,9 +71,7 @@ impl Connection {
 /// Runs PING on new connections until the response is 200.
 async fn wait_until_accepted(gateway: &Gateway) {
     let accepted = async { while Connection::open(gateway).await.get("/ping").await.0 != 200 {} };
-    timeout(PATIENCE, accepted)
-        .await
-        .expect("a closed connection no longer counts");
+    within("a closed connection no longer counts", accepted).await;
 }
 
 #[tokio::test]
@@ -92,7 +86,7 @@ async fn incomplete_request_head_is_closed() {
 
 #[tokio::test]
 async fn incomplete_second_request_head_is_closed() {
-    let gateway = Gateway::with(|config| config.head_timeout_ms = 500).await;
+    let gateway = Gateway::with(|config| config.head_timeout_ms = scaled_ms(500)).await;
     let mut connection = Connection::open(&gateway).await;
     assert_eq!(connection.get("/ping").await, ok("PONG"));
     connection.write("G").await;
@@ -104,9 +98,7 @@ async fn slow_request_head_is_closed() {
     let gateway = Gateway::with(|config| config.head_timeout_ms = 50).await;
     let mut connection = Connection::open(&gateway).await;
     let drip = async { while connection.stream.write_all(b"G").await.is_ok() {} };
-    timeout(PATIENCE, drip)
-        .await
-        .expect("the gateway closes the connection");
+    within("the gateway closes the connection", drip).await;
 }
 
 #[tokio::test]
@@ -134,7 +126,7 @@ async fn idle_connection_is_closed() {
 /// Only the time of an incomplete head counts, not the time before it.
 #[tokio::test]
 async fn idle_time_does_not_shorten_head_timeout() {
-    let gateway = Gateway::with(|config| config.head_timeout_ms = 500).await;
+    let gateway = Gateway::with(|config| config.head_timeout_ms = scaled_ms(500)).await;
     let mut connections = Vec::new();
     for _ in 0..2 {
         let mut connection = Connection::open(&gateway).await;
@@ -152,23 +144,21 @@ async fn idle_time_does_not_shorten_head_timeout() {
 #[tokio::test]
 async fn slow_response_outlasts_timeouts() {
     // Not the shared Redis, because the script blocks it.
-    let redis = Redis::start();
+    let redis = private_redis();
     let gateway = Gateway::with(|config| {
         config.redis_url = redis.url();
-        config.head_timeout_ms = 200;
+        config.head_timeout_ms = scaled_ms(200);
         config.idle_timeout_ms = 20;
     })
     .await;
-    let busy = "local t = redis.call('TIME') local from = t[1] * 1000000 + t[2] \
-        repeat t = redis.call('TIME') until t[1] * 1000000 + t[2] - from > 300000 return 1";
-    assert_eq!(gateway.single(json!(["EVAL", busy, 0])).await, ok(1));
+    responds!(gateway.single(json!(["EVAL", busy_script(300), 0])) => ok(1));
 }
 
 /// The heartbeats of a stream are not necessary to keep it open.
 #[tokio::test]
 async fn idle_stream_outlasts_timeouts() {
     let gateway = Gateway::with(|config| {
-        config.head_timeout_ms = 500;
+        config.head_timeout_ms = scaled_ms(500);
         config.idle_timeout_ms = 50;
     })
     .await;
@@ -187,7 +177,7 @@ async fn idle_stream_outlasts_timeouts() {
         assert_eq!(idle.closed().await, "");
     }
     let publish = json!(["PUBLISH", channel, "late"]);
-    assert_eq!(gateway.single(publish).await, ok(1));
+    responds!(gateway.single(publish) => ok(1));
     let message = format!("data: message,{channel},late\n\n\r\n");
     assert!(stream.read_until(&message).await.ends_with(&message));
 }

@@ -1,11 +1,9 @@
 //! Event streams: `/subscribe`, `/psubscribe` and `/monitor`.
 
-use std::time::Duration;
-
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
-use crate::support::{Gateway, Redis, TOKEN, failed, ok, prefix, send};
+use crate::support::{Gateway, TOKEN, failed, ok, prefix, private_redis, send, within};
 
 /// An open event stream.
 struct Stream {
@@ -39,9 +37,7 @@ impl Stream {
                 self.text = rest.to_owned();
                 return Some(event);
             }
-            let chunk = tokio::time::timeout(Duration::from_secs(10), self.response.chunk())
-                .await
-                .expect("an event");
+            let chunk = within("an event", self.response.chunk()).await;
             self.text
                 .push_str(std::str::from_utf8(&chunk.ok().flatten()?).unwrap());
         }
@@ -53,10 +49,7 @@ impl Stream {
 }
 
 async fn publish(gateway: &Gateway, channel: &str, message: &str) {
-    assert_eq!(
-        gateway.single(json!(["PUBLISH", channel, message])).await,
-        ok(1)
-    );
+    responds!(gateway.single(json!(["PUBLISH", channel, message])) => ok(1));
 }
 
 #[tokio::test]
@@ -112,7 +105,7 @@ async fn pattern_message_names_pattern_and_channel() {
 
 #[tokio::test]
 async fn monitor_reports_commands() {
-    let redis = Redis::start();
+    let redis = private_redis();
     let gateway = Gateway::with(|config| config.redis_url = redis.url()).await;
     let mut stream = Stream::open(&gateway, "/monitor").await;
     stream.expect("data: \"OK\"").await;
@@ -142,14 +135,12 @@ async fn disconnect_ends_subscription() {
     assert_eq!(subscribers(&gateway, &channel).await, json!(1));
     drop(stream);
     let unsubscribed = async { while subscribers(&gateway, &channel).await != json!(0) {} };
-    tokio::time::timeout(Duration::from_secs(10), unsubscribed)
-        .await
-        .expect("the subscription ends");
+    within("the subscription ends", unsubscribed).await;
 }
 
 #[tokio::test]
 async fn stream_ends_when_redis_stops() {
-    let redis = Redis::start();
+    let mut redis = private_redis();
     let gateway = Gateway::with(|config| config.redis_url = redis.url()).await;
     let mut stream = Stream::open(&gateway, "/subscribe/a").await;
     stream.next().await;
@@ -168,9 +159,7 @@ async fn stream_limit_returns_503() {
     drop(stream);
     let reopened =
         async { while send(gateway.request(Method::HEAD, &path)).await.status != 200 {} };
-    tokio::time::timeout(Duration::from_secs(10), reopened)
-        .await
-        .expect("a closed stream no longer counts");
+    within("a closed stream no longer counts", reopened).await;
 }
 
 #[tokio::test]
@@ -183,7 +172,7 @@ async fn failed_stream_returns_json_error() {
             failed(400, &error)
         );
     }
-    let redis = Redis::start();
+    let mut redis = private_redis();
     let url = redis.url();
     redis.kill();
     let gateway = Gateway::with(|config| config.redis_url = url).await;

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 
-use crate::support::{Gateway, Redis, failed, ok, send};
+use crate::support::{Gateway, failed, ok, private_redis, send};
 
 #[tokio::test]
 async fn healthz_without_token_returns_200() {
@@ -19,7 +19,7 @@ async fn healthz_without_token_returns_200() {
 
 #[tokio::test]
 async fn healthz_without_redis_returns_503() {
-    let redis = Redis::start();
+    let mut redis = private_redis();
     let url = redis.url();
     redis.kill();
     let gateway = Gateway::with(|config| config.redis_url = url).await;

@@ -1,7 +1,5 @@
 //! Limits of size, number and time. Every error is JSON.
 
-use std::time::Duration;
-
 use reqwest::Method;
 use serde_json::json;
 use tokio::{
@@ -9,7 +7,10 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::support::{Gateway, Redis, TOKEN, failed, ok, prefix, send};
+use crate::support::{
+    Gateway, TOKEN, busy_script, failed, ok, prefix, private_redis, scaled_ms, send, wait_for,
+    within,
+};
 
 fn too_large(limit: usize, actual: usize) -> serde_json::Value {
     let docs =
@@ -24,19 +25,13 @@ async fn oversized_command_returns_413() {
     let oversized = json!(["ECHO", "x".repeat(97)]);
     let fits = json!(["ECHO", "x".repeat(96)]);
     let echoed = json!({"result": "x".repeat(96)});
-    assert_eq!(gateway.single(fits.clone()).await, (200, echoed.clone()));
-    assert_eq!(
-        gateway.single(oversized.clone()).await,
-        (413, too_large(100, 101))
+    responds!(gateway.single(fits.clone()) => (200, echoed.clone()));
+    responds!(gateway.single(oversized.clone()) => (413, too_large(100, 101)));
+    responds!(
+        gateway.pipeline(json!([fits, oversized, fits]))
+            => (200, json!([echoed, too_large(100, 101), echoed]))
     );
-    assert_eq!(
-        gateway.pipeline(json!([fits, oversized, fits])).await,
-        (200, json!([echoed, too_large(100, 101), echoed]))
-    );
-    assert_eq!(
-        gateway.multi_exec(json!([fits, oversized])).await,
-        (413, too_large(100, 101))
-    );
+    responds!(gateway.multi_exec(json!([fits, oversized])) => (413, too_large(100, 101)));
 }
 
 #[tokio::test]
@@ -54,19 +49,10 @@ async fn default_command_limit_is_10_mib() {
 async fn oversized_reply_is_an_error() {
     let gateway = Gateway::with(|config| config.max_command_bytes = 100).await;
     let long = json!(["EVAL", "return {string.rep('a',60),string.rep('b',60)}", 0]);
-    assert_eq!(
-        gateway.single(long.clone()).await,
-        (400, too_large(100, 120))
-    );
+    responds!(gateway.single(long.clone()) => (400, too_large(100, 120)));
     let results = json!([{"result": "PONG"}, too_large(100, 120)]);
-    assert_eq!(
-        gateway.pipeline(json!([["PING"], long])).await,
-        (200, results.clone())
-    );
-    assert_eq!(
-        gateway.multi_exec(json!([["PING"], long])).await,
-        (200, results)
-    );
+    responds!(gateway.pipeline(json!([["PING"], long])) => (200, results.clone()));
+    responds!(gateway.multi_exec(json!([["PING"], long])) => (200, results));
 }
 
 /// The gateway reads the body to its end, so that the client receives the response.
@@ -106,31 +92,23 @@ async fn too_many_commands_return_413() {
     let gateway = Gateway::with(|config| config.max_commands = 2).await;
     let error = json!({"error": "ERR max number of commands exceeded. Limit: 2, Actual: 3"});
     let three = json!([["PING"], ["PING"], ["PING"]]);
-    assert_eq!(gateway.pipeline(three.clone()).await, (413, error.clone()));
-    assert_eq!(gateway.multi_exec(three).await, (413, error));
+    responds!(gateway.pipeline(three.clone()) => (413, error.clone()));
+    responds!(gateway.multi_exec(three) => (413, error));
 }
 
 /// The gateway serves the next command as soon as Redis replies again.
 #[tokio::test]
 async fn slow_command_returns_504() {
     // Not the shared Redis, because the script blocks it.
-    let redis = Redis::start();
+    let (redis, timeout) = (private_redis(), scaled_ms(50));
     let gateway = Gateway::with(|config| {
         config.redis_url = redis.url();
-        config.timeout_ms = 50;
+        config.timeout_ms = timeout;
     })
     .await;
-    let busy = "local t = redis.call('TIME') local from = t[1] * 1000000 + t[2] \
-        repeat t = redis.call('TIME') until t[1] * 1000000 + t[2] - from > 300000 return 1";
-    let error = "ERR redis did not answer within 50 ms; the command may still run";
-    assert_eq!(
-        gateway.single(json!(["EVAL", busy, 0])).await,
-        failed(504, error)
-    );
-    let next = async { while gateway.single(json!(["PING"])).await != ok("PONG") {} };
-    tokio::time::timeout(Duration::from_secs(10), next)
-        .await
-        .expect("Redis replies again");
+    let error = format!("ERR redis did not answer within {timeout} ms; the command may still run");
+    responds!(gateway.single(json!(["EVAL", busy_script(500), 0])) => failed(504, &error));
+    wait_for(&gateway, json!(["PING"]), ok("PONG")).await;
 }
 
 #[tokio::test]
@@ -141,10 +119,7 @@ async fn large_pipeline_within_limits_succeeds() {
     let sets: Vec<_> = (0..20)
         .map(|each| json!(["SETEX", format!("{key}{each}"), 100, value]))
         .collect();
-    assert_eq!(
-        gateway.pipeline(json!(sets)).await,
-        (200, json!(vec![json!({"result": "OK"}); 20]))
-    );
+    responds!(gateway.pipeline(json!(sets)) => (200, json!(vec![json!({"result": "OK"}); 20])));
     let gets: Vec<_> = (0..20)
         .map(|each| json!(["GETDEL", format!("{key}{each}")]))
         .collect();
@@ -171,9 +146,7 @@ async fn send_incomplete_body(gateway: &Gateway, close: bool) -> String {
         stream.shutdown().await.unwrap();
     }
     let mut response = vec![0; 4096];
-    let length = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut response))
-        .await
-        .expect("a response");
+    let length = within("a response", stream.read(&mut response)).await;
     String::from_utf8(response[..length.unwrap()].to_vec()).unwrap()
 }
 
@@ -195,7 +168,7 @@ async fn stalled_body_returns_408() {
 async fn aborted_request_does_not_affect_others() {
     let gateway = Gateway::start().await;
     send_incomplete_body(&gateway, true).await;
-    assert_eq!(gateway.single(json!(["PING"])).await, ok("PONG"));
+    responds!(gateway.single(json!(["PING"])) => ok("PONG"));
 }
 
 fn replies_too_large(limit: usize) -> serde_json::Value {
@@ -213,21 +186,15 @@ async fn pipeline_replies_share_a_limit() {
     ]);
     let commands = json!([long, long, short]);
     for _ in 0..3 {
-        assert_eq!(
-            gateway.pipeline(commands.clone()).await,
-            (200, results.clone())
-        );
-        assert_eq!(
-            gateway.multi_exec(commands.clone()).await,
-            (200, results.clone())
-        );
+        responds!(gateway.pipeline(commands.clone()) => (200, results.clone()));
+        responds!(gateway.multi_exec(commands.clone()) => (200, results.clone()));
     }
     let many = json!([
         "EVAL",
         "return {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19}",
         0
     ]);
-    assert_eq!(gateway.single(many).await, (400, replies_too_large(1200)));
+    responds!(gateway.single(many) => (400, replies_too_large(1200)));
 }
 
 /// Control characters take six bytes of JSON.
@@ -235,13 +202,10 @@ async fn pipeline_replies_share_a_limit() {
 async fn encoded_replies_share_the_limit() {
     let gateway = Gateway::with(|config| config.max_reply_bytes = 1000).await;
     let control = json!(["ECHO", "\u{1}".repeat(200)]);
-    assert_eq!(
-        gateway.single(control.clone()).await,
-        (400, replies_too_large(1000))
-    );
+    responds!(gateway.single(control.clone()) => (400, replies_too_large(1000)));
     let results = json!([{"result": "a"}, replies_too_large(1000), {"result": "a"}]);
     let commands = json!([["ECHO", "a"], control, ["ECHO", "a"]]);
-    assert_eq!(gateway.pipeline(commands).await, (200, results));
+    responds!(gateway.pipeline(commands) => (200, results));
 }
 
 /// The limit of all requests includes responses that their clients have not read yet.
@@ -251,7 +215,7 @@ async fn unread_responses_count_for_all_requests() {
     let key = prefix();
     let value = "x".repeat(8_000_000);
     let set = json!(["SETEX", key, 100, value]);
-    assert_eq!(gateway.single(set).await, ok("OK"));
+    responds!(gateway.single(set) => ok("OK"));
     let get = json!(["GET", key]);
     let address = gateway.url.strip_prefix("http://").unwrap();
     let mut unread = TcpStream::connect(address).await.unwrap();
@@ -267,16 +231,14 @@ async fn unread_responses_count_for_all_requests() {
     let response = send(gateway.request(Method::POST, "/").body(body)).await;
     assert_eq!(response.header("retry-after"), "1");
     assert_eq!(response.json(), failed(503, error));
-    assert_eq!(gateway.single(json!(["PING"])).await, ok("PONG"));
+    responds!(gateway.single(json!(["PING"])) => ok("PONG"));
     drop(unread);
     let read = async {
         while gateway.single(get.clone()).await != (200, json!({"result": value})) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), read)
-        .await
-        .expect("the memory is free again");
+    within("the memory is free again", read).await;
 }
 
 fn too_many_bodies(limit: usize) -> serde_json::Value {
@@ -305,17 +267,13 @@ async fn bodies_of_all_requests_share_a_limit() {
         }
     };
     // The gateway has received the first body.
-    let refused = tokio::time::timeout(Duration::from_secs(10), refused)
-        .await
-        .unwrap();
+    let refused = within("a refusal", refused).await;
     assert_eq!(refused.header("retry-after"), "1");
     assert_eq!(refused.json(), (503, too_many_bodies(9_000_000)));
-    assert_eq!(gateway.single(json!(["PING"])).await, ok("PONG"));
+    responds!(gateway.single(json!(["PING"])) => ok("PONG"));
     drop(slow);
     let accepted = async { while send(request()).await.json() != ok("OK") {} };
-    tokio::time::timeout(Duration::from_secs(10), accepted)
-        .await
-        .expect("the memory is free again");
+    within("the memory is free again", accepted).await;
 }
 
 /// A body of short arguments takes many times its size.
@@ -323,12 +281,9 @@ async fn bodies_of_all_requests_share_a_limit() {
 async fn short_arguments_count_for_the_limit() {
     let gateway = Gateway::with(|config| config.max_total_body_bytes = 1_000_000).await;
     let many = json!(vec![""; 20_000]);
-    assert_eq!(
-        gateway.single(many).await,
-        (503, too_many_bodies(1_000_000))
-    );
+    responds!(gateway.single(many) => (503, too_many_bodies(1_000_000)));
     let command = json!(vec!["DEL"; 10_000]);
-    assert_eq!(gateway.single(command).await, ok(0));
+    responds!(gateway.single(command) => ok(0));
 }
 
 /// Each request frees the memory of its body, also when it fails.
@@ -341,14 +296,8 @@ async fn bodies_leave_the_limit_with_their_requests() {
     .await;
     for _ in 0..5 {
         let long = "x".repeat(800_000);
-        assert_eq!(
-            gateway.single(json!(["ECHO", long])).await,
-            ok(long.as_str())
-        );
-        assert_eq!(
-            gateway.pipeline(json!([["ECHO", long]])).await,
-            (200, json!([{"result": long}]))
-        );
+        responds!(gateway.single(json!(["ECHO", long])) => ok(long.as_str()));
+        responds!(gateway.pipeline(json!([["ECHO", long]])) => (200, json!([{"result": long}])));
         assert_eq!(gateway.post("/echo", long.clone()).await, ok(long.as_str()));
         assert_eq!(gateway.post("/", long.clone()).await.0, 400);
         assert_eq!(gateway.post("/", "x".repeat(950_000)).await.0, 413);

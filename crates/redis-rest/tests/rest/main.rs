@@ -9,6 +9,13 @@
     reason = "a test stops at its first failure"
 )]
 
+/// Asserts the response to a request.
+macro_rules! responds {
+    ($request:expr => $expected:expr) => {
+        assert_eq!($request.await, $expected);
+    };
+}
+
 mod arguments;
 mod auth;
 mod cluster;

@@ -20,7 +20,7 @@ async fn transaction_reports_errors_per_command() {
         {"result": "a"},
         {"result": []}
     ]);
-    assert_eq!(gateway.multi_exec(commands).await, (200, results));
+    responds!(gateway.multi_exec(commands) => (200, results));
 }
 
 #[tokio::test]
@@ -29,8 +29,8 @@ async fn queueing_error_discards_transaction() {
     let key = prefix();
     let commands = json!([["SET", key, "a"], ["GET"], ["SET"], ["GET", key]]);
     let error = "ERR wrong number of arguments for 'get' command";
-    assert_eq!(gateway.multi_exec(commands).await, failed(400, error));
-    assert_eq!(gateway.single(json!(["EXISTS", key])).await, ok(0));
+    responds!(gateway.multi_exec(commands) => failed(400, error));
+    responds!(gateway.single(json!(["EXISTS", key])) => ok(0));
 }
 
 #[tokio::test]
@@ -49,18 +49,15 @@ async fn refused_or_empty_command_discards_transaction() {
         (json!([]), "ERR empty pipeline command"),
     ] {
         let commands = json!([["SET", key, "a"], bad]);
-        assert_eq!(gateway.multi_exec(commands).await, failed(400, error));
+        responds!(gateway.multi_exec(commands) => failed(400, error));
     }
-    assert_eq!(gateway.single(json!(["EXISTS", key])).await, ok(0));
+    responds!(gateway.single(json!(["EXISTS", key])) => ok(0));
 }
 
 #[tokio::test]
 async fn discarded_transaction_leaves_connection_usable() {
     let gateway = Gateway::with(|config| config.connections = 1).await;
     gateway.multi_exec(json!([["SET"]])).await;
-    assert_eq!(gateway.single(json!(["PING"])).await, ok("PONG"));
-    assert_eq!(
-        gateway.multi_exec(json!([["PING"]])).await,
-        (200, json!([{"result": "PONG"}]))
-    );
+    responds!(gateway.single(json!(["PING"])) => ok("PONG"));
+    responds!(gateway.multi_exec(json!([["PING"]])) => (200, json!([{"result": "PONG"}])));
 }

@@ -14,10 +14,7 @@ async fn path_segments_are_arguments() {
             .await
             .json();
         assert_eq!(set, ok("OK"));
-        assert_eq!(
-            gateway.get(&format!("/get/{key}")).await,
-            ok(method.as_str())
-        );
+        responds!(gateway.get(&format!("/get/{key}")) => ok(method.as_str()));
     }
 }
 
@@ -42,7 +39,7 @@ async fn path_segments_are_percent_decoded() {
 #[tokio::test]
 async fn trailing_slash_is_ignored() {
     let gateway = Gateway::start().await;
-    assert_eq!(gateway.get("/ping/").await, ok("PONG"));
+    responds!(gateway.get("/ping/") => ok("PONG"));
     assert_eq!(
         gateway.post("/pipeline/", r#"[["PING"]]"#).await,
         (200, json!([{"result": "PONG"}]))
@@ -56,10 +53,7 @@ async fn trailing_slash_is_ignored() {
 #[tokio::test]
 async fn empty_segment_is_empty_argument() {
     let gateway = Gateway::start().await;
-    assert_eq!(
-        gateway.get("/eval/return%20ARGV/0/a//b").await,
-        ok(json!(["a", "", "b"]))
-    );
+    responds!(gateway.get("/eval/return%20ARGV/0/a//b") => ok(json!(["a", "", "b"])));
 }
 
 #[tokio::test]
@@ -72,11 +66,8 @@ async fn body_precedes_query_arguments() {
             .await,
         ok("OK")
     );
-    assert_eq!(
-        gateway.get(&format!("/get/{key}")).await,
-        ok("[\"va lue\"]")
-    );
-    assert_eq!(gateway.get(&format!("/ttl/{key}")).await, ok(100));
+    responds!(gateway.get(&format!("/get/{key}")) => ok("[\"va lue\"]"));
+    responds!(gateway.get(&format!("/ttl/{key}")) => ok(100));
 }
 
 #[tokio::test]
@@ -104,14 +95,14 @@ async fn query_keys_and_values_are_arguments() {
     let gateway = Gateway::start().await;
     let path = format!("/eval/return%20ARGV/0?b=1&_token={TOKEN}&a=&NX&x=y%3Dz+w&a=2&&");
     let result = json!(["b", "1", "a", "", "NX", "x", "y=z w", "a", "2"]);
-    assert_eq!(gateway.get(&path).await, ok(result));
+    responds!(gateway.get(&path) => ok(result));
 }
 
 #[tokio::test]
 async fn unknown_path_is_unknown_command() {
     let gateway = Gateway::start().await;
     let error = "ERR Command is not available: 'FAVICON.ICO'. ALLOW_COMMANDS of the gateway can make it available";
-    assert_eq!(gateway.get("/favicon.ico").await, failed(400, error));
+    responds!(gateway.get("/favicon.ico") => failed(400, error));
 }
 
 #[tokio::test]

@@ -24,17 +24,14 @@ async fn pipeline_continues_after_failed_command() {
         {"error": "ERR Command is not available: 'NOSUCH'. ALLOW_COMMANDS of the gateway can make it available"},
         {"result": "a"}
     ]);
-    assert_eq!(gateway.pipeline(commands).await, (200, results));
+    responds!(gateway.pipeline(commands) => (200, results));
 }
 
 #[tokio::test]
 async fn pipeline_of_refused_commands_returns_200() {
     let gateway = Gateway::start().await;
     let refused = json!({"error": "ERR Command \"QUIT\" is not allowed in REST or it has a special context path"});
-    assert_eq!(
-        gateway.pipeline(json!([["quit"], ["QUIT"]])).await,
-        (200, json!([refused, refused]))
-    );
+    responds!(gateway.pipeline(json!([["quit"], ["QUIT"]])) => (200, json!([refused, refused])));
 }
 
 #[tokio::test]
@@ -78,10 +75,5 @@ async fn pipeline_runs_500_scripts_of_20_keys() {
         (status, results),
         (200, json!(vec![json!({"result": 20}); 500]))
     );
-    assert_eq!(
-        gateway
-            .single(json!(["GET", format!("{{{key}}}:499:19")]))
-            .await,
-        ok("499")
-    );
+    responds!(gateway.single(json!(["GET", format!("{{{key}}}:499:19")])) => ok("499"));
 }

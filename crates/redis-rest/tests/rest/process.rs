@@ -8,16 +8,17 @@ use std::{
 };
 
 use reqwest::Method;
-use serde_json::json;
 
-use crate::support::{Redis, TOKEN, client, failed, ok, send, shared_redis};
+use test_support::until;
+
+use crate::support::{TOKEN, client, failed, ok, private_redis, send, within};
 
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_redis-rest"));
     command
         .env_clear()
         .env("LISTEN", "127.0.0.1:0")
-        .env("REDIS_URL", shared_redis().url());
+        .env("REDIS_URL", test_support::redis().url());
     command
 }
 
@@ -151,7 +152,7 @@ fn help_and_version_reveal_no_secret() {
         assert!(help.contains(name), "{name} is missing in:\n{help}");
     }
     assert!(
-        !help.contains(TOKEN) && !help.contains(&shared_redis().url()),
+        !help.contains(TOKEN) && !help.contains(&test_support::redis().url()),
         "{help}"
     );
     let version = format!("redis-rest {}\n", env!("CARGO_PKG_VERSION"));
@@ -187,36 +188,38 @@ async fn log_does_not_contain_token() {
 
 #[tokio::test]
 async fn stop_signal_waits_for_requests_in_flight() {
-    let slow = "local t = redis.call('TIME') local from = t[1] * 1000000 + t[2] \
-        repeat t = redis.call('TIME') until t[1] * 1000000 + t[2] - from > 300000 return 'done'";
-    // Not the shared Redis, because the script blocks it.
-    let redis = Redis::start();
+    let redis = private_redis();
+    let mut direct = redis.connection();
     for name in ["-TERM", "-INT"] {
         let (mut child, url) = start(
             program()
                 .env("REDIS_REST_TOKEN", TOKEN)
                 .env("REDIS_URL", redis.url()),
         );
-        let body = json!(["EVAL", slow, 0]).to_string();
-        let request = client()
-            .request(Method::POST, &url)
-            .bearer_auth(TOKEN)
-            .body(body);
-        let in_flight = tokio::spawn(send(request));
-        wait_until_busy(&url).await;
+        let set = client()
+            .request(Method::GET, format!("{url}/set/a/b"))
+            .bearer_auth(TOKEN);
+        assert_eq!(send(set.try_clone().unwrap()).await.json(), ok("OK"));
+        let mut client = |words: &[&str]| -> redis::Value {
+            redis::cmd("CLIENT").arg(words).query(&mut direct).unwrap()
+        };
+        client(&["PAUSE", "600000", "WRITE"]);
+        let in_flight = tokio::spawn(send(set));
+        // The flag of a blocked client.
+        until("the command waits", async || {
+            format!("{:?}", client(&["LIST"]))
+                .contains("flags=b")
+                .then_some(())
+        })
+        .await;
         signal(&child, name);
-        assert_eq!(in_flight.await.unwrap().json(), ok("done"), "{name}");
+        // The gateway has received the signal when it no longer listens.
+        let address = url.strip_prefix("http://").unwrap();
+        until("the signal", async || TcpStream::connect(address).err()).await;
+        client(&["UNPAUSE"]);
+        assert_eq!(in_flight.await.unwrap().json(), ok("OK"), "{name}");
         assert!(child.wait().unwrap().success());
     }
-}
-
-/// Waits until Redis stops replying, because the slow script is running.
-async fn wait_until_busy(url: &str) {
-    let ping = || send(client().request(Method::GET, format!("{url}/ping?_token={TOKEN}")));
-    while tokio::time::timeout(Duration::from_millis(30), ping())
-        .await
-        .is_ok()
-    {}
 }
 
 #[tokio::test]
@@ -243,7 +246,7 @@ fn program_with_open_files(limits: &str) -> Command {
         .arg(env!("CARGO_BIN_EXE_redis-rest"))
         .env_clear()
         .env("LISTEN", "127.0.0.1:0")
-        .env("REDIS_URL", shared_redis().url())
+        .env("REDIS_URL", test_support::redis().url())
         .env("REDIS_REST_TOKEN", TOKEN);
     command
 }
@@ -264,8 +267,8 @@ async fn half_open_connections_do_not_block_others() {
     let (mut child, url) = start(&mut program_with_open_files("ulimit -Sn 64"));
     let _half_open = half_open(&url, 100);
     let request = client().request(Method::GET, format!("{url}/ping?_token={TOKEN}"));
-    let response = tokio::time::timeout(Duration::from_secs(10), send(request)).await;
-    assert_eq!(response.expect("a response").json(), ok("PONG"));
+    let response = within("a response", send(request)).await;
+    assert_eq!(response.json(), ok("PONG"));
     signal(&child, "-KILL");
     child.wait().unwrap();
 }
@@ -282,9 +285,7 @@ async fn open_file_limit_lowers_connection_limit() {
     assert_eq!(send(ping()).await.json(), error);
     drop(half_open);
     let answered = async { while send(ping()).await.status != 200 {} };
-    tokio::time::timeout(Duration::from_secs(10), answered)
-        .await
-        .expect("closed connections no longer count");
+    within("closed connections no longer count", answered).await;
     signal(&child, "-TERM");
     let mut stderr = String::new();
     let mut pipe = child.stderr.take().unwrap();
@@ -301,14 +302,14 @@ fn half_open_connection_does_not_delay_stop() {
     let (mut child, url) = start(
         program()
             .env("REDIS_REST_TOKEN", TOKEN)
-            .env("TIMEOUT_MS", "60000")
-            .env("HEAD_TIMEOUT_MS", "60000"),
+            .env("TIMEOUT_MS", "600000")
+            .env("HEAD_TIMEOUT_MS", "600000"),
     );
     let mut half_open = half_open(&url, 1);
     signal(&child, "-TERM");
     let started = Instant::now();
     assert!(child.wait().unwrap().success());
-    assert!(started.elapsed() < Duration::from_secs(30));
+    assert!(started.elapsed() < Duration::from_secs(300));
     assert_eq!(half_open[0].read(&mut [0]).unwrap_or(0), 0);
 }
 
@@ -335,7 +336,7 @@ fn stop_waits_for_unread_response() {
 /// An operator who restricts the Redis user of the gateway also decides what its scripts can do.
 #[test]
 fn user_with_unrestricted_scripts_is_reported() {
-    let redis = Redis::start();
+    let redis = private_redis();
     let mut connection = redis::Client::open(redis.url())
         .unwrap()
         .get_connection()

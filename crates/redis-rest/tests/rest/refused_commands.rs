@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Gateway, Redis, failed, ok, prefix, send};
+use crate::support::{Gateway, failed, ok, prefix, private_redis, send};
 
 /// Commands that would change, block or close a shared connection.
 const REFUSED: &[&str] = &[
@@ -50,10 +50,7 @@ async fn connection_commands_are_refused() {
         let error = format!(
             "ERR Command \"{name}\" is not allowed in REST or it has a special context path"
         );
-        assert_eq!(
-            gateway.single(json!([name.to_lowercase(), "x"])).await,
-            failed(400, &error)
-        );
+        responds!(gateway.single(json!([name.to_lowercase(), "x"])) => failed(400, &error));
     }
 }
 
@@ -63,7 +60,7 @@ async fn blocking_stream_reads_are_refused() {
     let key = prefix();
     let refused = |name| json!({"error": format!("ERR Command \"{name}\" is not allowed in REST or it has a special context path")});
     let blocking = json!(["XREAD", "COUNT", 1, "block", 0, "STREAMS", key, "$"]);
-    assert_eq!(gateway.single(blocking).await, (400, refused("XREAD")));
+    responds!(gateway.single(blocking) => (400, refused("XREAD")));
     let blocking = json!([
         "XREADGROUP",
         "GROUP",
@@ -75,14 +72,9 @@ async fn blocking_stream_reads_are_refused() {
         key,
         ">"
     ]);
-    assert_eq!(gateway.single(blocking).await, (400, refused("XREADGROUP")));
+    responds!(gateway.single(blocking) => (400, refused("XREADGROUP")));
     // BLOCK may also be the name of a stream, group or consumer.
-    assert_eq!(
-        gateway
-            .single(json!(["XREAD", "STREAMS", "BLOCK", 0]))
-            .await,
-        ok(Value::Null)
-    );
+    responds!(gateway.single(json!(["XREAD", "STREAMS", "BLOCK", 0])) => ok(Value::Null));
     gateway
         .pipeline(json!([
             ["XGROUP", "CREATE", key, "BLOCK", "$", "MKSTREAM"],
@@ -90,21 +82,15 @@ async fn blocking_stream_reads_are_refused() {
         ]))
         .await;
     let named = json!(["XREADGROUP", "GROUP", "BLOCK", "BLOCK", "STREAMS", key, ">"]);
-    assert_eq!(gateway.single(named).await, ok(Value::Null));
+    responds!(gateway.single(named) => ok(Value::Null));
 }
 
 #[tokio::test]
 async fn script_debug_is_refused() {
     let gateway = Gateway::start().await;
     let error = "ERR Command \"SCRIPT\" is not allowed in REST or it has a special context path";
-    assert_eq!(
-        gateway.single(json!(["SCRIPT", "debug", "YES"])).await,
-        failed(400, error)
-    );
-    assert_eq!(
-        gateway.single(json!(["SCRIPT", "EXISTS", "x"])).await,
-        ok(json!([0]))
-    );
+    responds!(gateway.single(json!(["SCRIPT", "debug", "YES"])) => failed(400, error));
+    responds!(gateway.single(json!(["SCRIPT", "EXISTS", "x"])) => ok(json!([0])));
 }
 
 /// Returns the error of a command that is not available.
@@ -116,7 +102,7 @@ fn not_available(name: &str) -> String {
 
 #[tokio::test]
 async fn server_commands_are_not_available() {
-    let redis = Redis::start();
+    let redis = private_redis();
     let gateway = Gateway::with(|config| config.redis_url = redis.url()).await;
     for (command, name) in [
         (json!(["config", "set", "maxmemory", 1]), "CONFIG|SET"),
@@ -146,16 +132,13 @@ async fn server_commands_are_not_available() {
         let response = gateway.single(command.clone()).await;
         assert_eq!(response, failed(400, &error), "{command}");
         let results = json!([{ "error": error }, { "result": "PONG" }]);
-        assert_eq!(
-            gateway.pipeline(json!([command, ["PING"]])).await,
-            (200, results)
-        );
+        responds!(gateway.pipeline(json!([command, ["PING"]])) => (200, results));
         let commands = json!([["SET", "written", 1], command]);
-        assert_eq!(gateway.multi_exec(commands).await, failed(400, &error));
+        responds!(gateway.multi_exec(commands) => failed(400, &error));
     }
     let path = gateway.get("/config/set/maxmemory/1").await;
     assert_eq!(path, failed(400, &not_available("CONFIG|SET")));
-    assert_eq!(gateway.single(json!(["EXISTS", "written"])).await, ok(0));
+    responds!(gateway.single(json!(["EXISTS", "written"])) => ok(0));
 }
 
 #[tokio::test]
@@ -163,7 +146,7 @@ async fn long_names_are_shortened_in_errors() {
     let gateway = Gateway::start().await;
     let error = not_available(&"X".repeat(128));
     let command = json!(["x".repeat(1000)]);
-    assert_eq!(gateway.single(command).await, failed(400, &error));
+    responds!(gateway.single(command) => failed(400, &error));
 }
 
 #[tokio::test]
@@ -191,7 +174,7 @@ async fn listed_commands_become_available() {
             ),
         ),
     ] {
-        assert_eq!(gateway.single(command.clone()).await, response, "{command}");
+        responds!(gateway.single(command.clone()) => response);
     }
     // The read-only token does not allow them.
     let error = "NOPERM this user has no permissions to run the 'config' command or its subcommand";
@@ -222,7 +205,7 @@ fn is_refused(error: &str) -> bool {
 /// Every command that Redis classifies as administration, except for harmless ones.
 #[tokio::test]
 async fn administration_is_not_available() {
-    let redis = Redis::start();
+    let redis = private_redis();
     let gateway = Gateway::with(|config| config.redis_url = redis.url()).await;
     let mut available = Vec::new();
     for name in category(&gateway, "admin").await {
@@ -236,7 +219,7 @@ async fn administration_is_not_available() {
 
 #[tokio::test]
 async fn data_commands_are_available() {
-    let redis = Redis::start();
+    let redis = private_redis();
     let gateway = Gateway::with(|config| config.redis_url = redis.url()).await;
     let blocking = category(&gateway, "blocking").await;
     let mut refused = Vec::new();

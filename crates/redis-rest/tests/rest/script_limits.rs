@@ -1,18 +1,14 @@
 //! Scripts that run too long, and commands that scripts must not run.
 
-use std::time::Duration;
-
 use redis::{Client, cmd};
 use serde_json::{Value, json};
 
-use crate::support::{Cluster, Gateway, Redis, failed, ok, prefix, send};
+use crate::support::{
+    Cluster, Gateway, busy_script, failed, impatient_redis, ok, prefix, private_redis, scaled_ms,
+    send, wait_for, wait_until_busy,
+};
 
 const DENIED: &str = "ERR The user executing the script can't run this command or subcommand";
-
-/// Starts a server that accepts SCRIPT KILL soon after the start of a script.
-fn impatient_redis() -> Redis {
-    Redis::start_with(|| ["--busy-reply-threshold", "10"].map(str::to_owned).to_vec())
-}
 
 /// Runs a command on the server, without the gateway.
 fn run<T: redis::FromRedisValue>(url: &str, words: &[&str]) -> T {
@@ -21,18 +17,6 @@ fn run<T: redis::FromRedisValue>(url: &str, words: &[&str]) -> T {
         .arg(&words[1..])
         .query(&mut connection)
         .unwrap_or_else(|error| panic!("{words:?}: {error}"))
-}
-
-/// Sends a command until the response is the expected one.
-async fn wait_for(gateway: &Gateway, command: Value, expected: (u16, Value)) {
-    let replies = async {
-        while gateway.single(command.clone()).await != expected {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(10), replies)
-        .await
-        .expect("the response is the expected one");
 }
 
 fn timed_out(milliseconds: u64) -> (u16, Value) {
@@ -52,22 +36,18 @@ fn assert_stopped(response: &(u16, Value), milliseconds: u64) {
 
 #[tokio::test]
 async fn endless_scripts_are_killed() {
-    let redis = impatient_redis();
+    let (redis, timeout) = (impatient_redis(), scaled_ms(100));
     let gateway = Gateway::with(|config| {
         config.redis_url = redis.url();
         config.readonly_scripts = true;
-        config.timeout_ms = 100;
+        config.timeout_ms = timeout;
     })
     .await;
     let library = "#!lua name=endless\nredis.register_function('endless', function() while true do end end)\n\
         redis.register_function{function_name='endless_ro', callback=function() while true do end end, flags={'no-writes'}}";
-    assert_eq!(
-        gateway.single(json!(["FUNCTION", "LOAD", library])).await,
-        ok("endless")
-    );
+    run::<()>(&redis.url(), &["FUNCTION", "LOAD", library]);
     let endless = "while true do end";
-    let (_, sha) = gateway.single(json!(["SCRIPT", "LOAD", endless])).await;
-    let sha = &sha["result"];
+    let sha: String = run(&redis.url(), &["SCRIPT", "LOAD", endless]);
     for command in [
         json!(["EVAL", endless, 0]),
         json!(["EVAL_RO", endless, 0]),
@@ -77,15 +57,15 @@ async fn endless_scripts_are_killed() {
         json!(["FCALL_RO", "endless_ro", 0]),
     ] {
         let started = gateway.single(command.clone()).await;
-        assert_stopped(&started, 100);
+        assert_stopped(&started, timeout);
         wait_for(&gateway, json!(["PING"]), ok("PONG")).await;
     }
     let endless = json!(["EVAL_RO", endless, 0]);
     let started = gateway.multi_exec(json!([endless])).await;
-    assert_stopped(&started, 100);
+    assert_stopped(&started, timeout);
     wait_for(&gateway, json!(["PING"]), ok("PONG")).await;
     let started = gateway.pipeline(json!([endless, endless, endless])).await;
-    assert_stopped(&started, 100);
+    assert_stopped(&started, timeout);
     wait_for(&gateway, json!(["PING"]), ok("PONG")).await;
 }
 
@@ -95,42 +75,38 @@ async fn endless_script_of_lost_client_is_killed() {
     let redis = impatient_redis();
     let gateway = Gateway::with(|config| {
         config.redis_url = redis.url();
-        config.timeout_ms = 1000;
+        config.timeout_ms = scaled_ms(1000);
     })
     .await;
     let endless = gateway.single(json!(["EVAL", "while true do end", 0]));
-    let aborted = tokio::time::timeout(Duration::from_millis(100), endless).await;
-    assert!(aborted.is_err());
-    let direct = redis.url();
-    let busy = tokio::task::spawn_blocking(move || {
-        let mut connection = Client::open(direct).unwrap().get_connection().unwrap();
-        cmd("PING").query::<String>(&mut connection)
-    });
-    assert!(busy.await.unwrap().is_err());
+    tokio::select! {
+        response = endless => panic!("{response:?}"),
+        () = wait_until_busy(&redis) => {}
+    }
+    // The script runs on.
+    wait_until_busy(&redis).await;
     wait_for(&gateway, json!(["PING"]), ok("PONG")).await;
 }
 
 /// Redis does not kill a script that has written.
 #[tokio::test]
 async fn script_that_has_written_runs_to_its_end() {
-    let redis = impatient_redis();
+    let (redis, timeout) = (impatient_redis(), scaled_ms(50));
     let gateway = Gateway::with(|config| {
         config.redis_url = redis.url();
-        config.timeout_ms = 50;
+        config.timeout_ms = timeout;
     })
     .await;
-    let writes = "redis.call('SET', KEYS[1], 1) local t = redis.call('TIME') \
-        local from = t[1] * 1000000 + t[2] \
-        repeat t = redis.call('TIME') until t[1] * 1000000 + t[2] - from > 500000 \
-        redis.call('SET', KEYS[1], 2)";
+    let busy = busy_script(500).replace("return 1", "redis.call('SET', KEYS[1], 2)");
+    let writes = format!("redis.call('SET', KEYS[1], 1) {busy}");
     let started = gateway.single(json!(["EVAL", writes, 1, "written"])).await;
-    assert_eq!(started, timed_out(50));
+    assert_eq!(started, timed_out(timeout));
     wait_for(&gateway, json!(["GET", "written"]), ok("2")).await;
 }
 
 #[tokio::test]
 async fn scripts_run_only_available_commands() {
-    let redis = Redis::start();
+    let redis = private_redis();
     let gateway = Gateway::with(|config| {
         config.redis_url = redis.url();
         config.allow_commands = "SLOWLOG".to_owned();
@@ -152,26 +128,21 @@ async fn scripts_run_only_available_commands() {
         (json!(["EVAL", call, 0, "KEYS", "*"]), ok(["a"])),
         (json!(["FLUSHALL"]), ok("OK")),
     ] {
-        assert_eq!(gateway.single(command.clone()).await, response, "{command}");
+        responds!(gateway.single(command.clone()) => response);
     }
     let library = "#!lua name=l\nredis.register_function('swap', function() return redis.pcall('SWAPDB', 0, 1) end)";
     gateway.single(json!(["FUNCTION", "LOAD", library])).await;
-    assert_eq!(
-        gateway.single(json!(["FCALL", "swap", 0])).await,
-        failed(400, DENIED)
-    );
-    assert_eq!(
-        gateway
-            .multi_exec(json!([["EVAL", call, 0, "SWAPDB", 0, 1]]))
-            .await,
-        (200, json!([{ "error": DENIED }]))
+    responds!(gateway.single(json!(["FCALL", "swap", 0])) => failed(400, DENIED));
+    responds!(
+        gateway.multi_exec(json!([["EVAL", call, 0, "SWAPDB", 0, 1]]))
+            => (200, json!([{ "error": DENIED }]))
     );
 }
 
 /// Restarts and further gateways of the same configuration add no users.
 #[tokio::test]
 async fn gateways_share_their_redis_user() {
-    let redis = Redis::start();
+    let redis = private_redis();
     let url = redis.url();
     run::<()>(&url, &["CONFIG", "SET", "requirepass", "secret"]);
     let url = url.replace("redis://", "redis://:secret@");
@@ -182,42 +153,32 @@ async fn gateways_share_their_redis_user() {
     let name = user["result"].as_str().unwrap();
     assert!(name.starts_with("redis-rest-"), "{name}");
     let second = start().await;
-    assert_eq!(second.single(json!(["ACL", "WHOAMI"])).await, ok(name));
+    responds!(second.single(json!(["ACL", "WHOAMI"])) => ok(name));
     let users: Vec<String> = run(&url, &["ACL", "USERS"]);
     assert_eq!(users, ["default", name]);
     // The user has a password of its own, and the database of the URL.
-    let password = format!("redis://{name}:secret@127.0.0.1:{}", port(&redis));
+    let password = redis.url_as(name, "secret");
     assert!(Client::open(password).unwrap().get_connection().is_err());
-    assert_eq!(second.single(json!(["SET", "a", "b"])).await, ok("OK"));
+    responds!(second.single(json!(["SET", "a", "b"])) => ok("OK"));
     let value: String = run(&format!("{url}/3"), &["GET", "a"]);
     assert_eq!(value, "b");
-}
-
-fn port(redis: &Redis) -> u16 {
-    redis.config().port
 }
 
 /// An operator who restricts the Redis user decides what its scripts can do.
 #[tokio::test]
 async fn restricted_redis_user_is_kept() {
-    let redis = Redis::start();
+    let redis = private_redis();
     let rules = ["on", ">secret", "~mine:*", "&*", "+@all", "-swapdb"];
     let user: Vec<&str> = ["ACL", "SETUSER", "operator"]
         .into_iter()
         .chain(rules)
         .collect();
     run::<()>(&redis.url(), &user);
-    let url = redis.url().replace("redis://", "redis://operator:secret@");
+    let url = redis.url_as("operator", "secret");
     let gateway = Gateway::with(|config| config.redis_url = url).await;
-    assert_eq!(
-        gateway.single(json!(["ACL", "WHOAMI"])).await,
-        ok("operator")
-    );
+    responds!(gateway.single(json!(["ACL", "WHOAMI"])) => ok("operator"));
     let error = "NOPERM this user has no permissions to access one of the keys used as arguments";
-    assert_eq!(
-        gateway.single(json!(["GET", "other"])).await,
-        failed(400, error)
-    );
+    responds!(gateway.single(json!(["GET", "other"])) => failed(400, error));
 }
 
 /// Every node of a cluster has its own users, and runs its own scripts.
@@ -232,21 +193,16 @@ async fn cluster_nodes_restrict_and_kill_scripts() {
     let gateway = Gateway::with(|config| {
         config.redis_url = cluster.url();
         config.readonly_token = "a-second-token".into();
-        config.timeout_ms = 500;
+        config.timeout_ms = scaled_ms(500);
     })
     .await;
     let key = prefix();
     let call = "return redis.pcall(unpack(ARGV))";
     for slot in ["a", "b", "c", "d"] {
         let key = format!("{key}{slot}");
-        assert_eq!(
-            gateway
-                .single(json!(["EVAL", call, 1, key, "SELECT", 0]))
-                .await,
-            failed(400, DENIED)
-        );
+        responds!(gateway.single(json!(["EVAL", call, 1, key, "SELECT", 0])) => failed(400, DENIED));
         let endless = json!(["EVAL_RO", "while true do end", 1, key]);
-        assert_stopped(&gateway.single(endless).await, 500);
+        assert_stopped(&gateway.single(endless).await, scaled_ms(500));
         wait_for(&gateway, json!(["GET", key]), ok(Value::Null)).await;
     }
     for name in ["EVAL_RO", "EVALSHA_RO", "FCALL_RO", "FCALL", "MULTI"] {

@@ -7,7 +7,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::support::{Gateway, Redis, failed, ok, prefix, shared_redis};
+use crate::support::{Gateway, failed, ok, prefix, private_redis};
 
 const NOSCRIPT: &str = "NOSCRIPT No matching script. Please use EVAL.";
 
@@ -28,14 +28,8 @@ async fn sha1(gateway: &Gateway, text: &str) -> Value {
 async fn unknown_script_returns_noscript() {
     let gateway = Gateway::start().await;
     let sha = "0".repeat(40);
-    assert_eq!(
-        gateway.single(json!(["EVALSHA", sha, 0])).await,
-        failed(400, NOSCRIPT)
-    );
-    assert_eq!(
-        gateway.pipeline(json!([["EVALSHA", sha, 0]])).await,
-        (200, json!([{ "error": NOSCRIPT }]))
-    );
+    responds!(gateway.single(json!(["EVALSHA", sha, 0])) => failed(400, NOSCRIPT));
+    responds!(gateway.pipeline(json!([["EVALSHA", sha, 0]])) => (200, json!([{ "error": NOSCRIPT }])));
 }
 
 #[tokio::test]
@@ -85,23 +79,14 @@ async fn rewritten_script_runs_by_original_sha() {
     let text = script("#!lua flags=allow-key-locking");
     let sha = sha1(&gateway, &text).await;
     let call = json!(["EVALSHA", sha, 0]);
-    assert_eq!(gateway.single(call.clone()).await, failed(400, NOSCRIPT));
-    assert_eq!(gateway.single(json!(["EVAL", text, 0])).await, ok(42));
+    responds!(gateway.single(call.clone()) => failed(400, NOSCRIPT));
+    responds!(gateway.single(json!(["EVAL", text, 0])) => ok(42));
     let result = json!({"result": 42});
-    assert_eq!(gateway.single(call.clone()).await, (200, result.clone()));
-    assert_eq!(
-        gateway.pipeline(json!([call])).await,
-        (200, json!([result]))
-    );
-    assert_eq!(
-        gateway.multi_exec(json!([call])).await,
-        (200, json!([result]))
-    );
+    responds!(gateway.single(call.clone()) => (200, result.clone()));
+    responds!(gateway.pipeline(json!([call])) => (200, json!([result])));
+    responds!(gateway.multi_exec(json!([call])) => (200, json!([result])));
     let upper = sha.as_str().unwrap().to_uppercase();
-    assert_eq!(
-        gateway.single(json!(["EVALSHA_RO", upper, 0])).await,
-        (200, result)
-    );
+    responds!(gateway.single(json!(["EVALSHA_RO", upper, 0])) => (200, result));
 }
 
 #[tokio::test]
@@ -118,8 +103,8 @@ async fn script_load_returns_original_sha() {
         };
         assert_eq!(loaded, json!({ "result": sha }), "{endpoint}");
         let exists = json!(["SCRIPT", "EXISTS", sha, "0".repeat(40)]);
-        assert_eq!(gateway.single(exists).await, ok(json!([1, 0])));
-        assert_eq!(gateway.single(json!(["EVALSHA", sha, 0])).await, ok(42));
+        responds!(gateway.single(exists) => ok(json!([1, 0])));
+        responds!(gateway.single(json!(["EVALSHA", sha, 0])) => ok(42));
     }
 }
 
@@ -130,38 +115,35 @@ async fn eval_after_noscript_works_on_new_gateway() {
     let sha = sha1(&first, &text).await;
     first.single(json!(["EVAL", text, 0])).await;
     let second = Gateway::start().await;
-    assert_eq!(
-        second.single(json!(["EVALSHA", sha, 0])).await,
-        failed(400, NOSCRIPT)
-    );
-    assert_eq!(second.single(json!(["EVAL", text, 0])).await, ok(42));
-    assert_eq!(second.single(json!(["EVALSHA", sha, 0])).await, ok(42));
+    responds!(second.single(json!(["EVALSHA", sha, 0])) => failed(400, NOSCRIPT));
+    responds!(second.single(json!(["EVAL", text, 0])) => ok(42));
+    responds!(second.single(json!(["EVALSHA", sha, 0])) => ok(42));
 }
 
 #[tokio::test]
 async fn script_flush_removes_rewritten_scripts() {
     // Not the shared Redis, because SCRIPT FLUSH affects other tests.
-    let redis = Redis::start();
+    let redis = private_redis();
     let gateway = Gateway::with(|config| config.redis_url = redis.url()).await;
     let text = script("#!lua flags=allow-key-locking");
     let (_, body) = gateway.single(json!(["SCRIPT", "LOAD", text])).await;
     let sha = &body["result"];
     let exists = json!(["SCRIPT", "EXISTS", sha]);
-    assert_eq!(gateway.single(exists.clone()).await, ok([1]));
-    assert_eq!(gateway.single(json!(["SCRIPT", "FLUSH"])).await, ok("OK"));
-    assert_eq!(gateway.single(exists.clone()).await, ok([0]));
+    responds!(gateway.single(exists.clone()) => ok([1]));
+    responds!(gateway.single(json!(["SCRIPT", "FLUSH"])) => ok("OK"));
+    responds!(gateway.single(exists.clone()) => ok([0]));
     let call = json!(["EVALSHA", sha, 0]);
-    assert_eq!(gateway.single(call.clone()).await, failed(400, NOSCRIPT));
+    responds!(gateway.single(call.clone()) => failed(400, NOSCRIPT));
     let results = json!([{"result": 42}, {"result": 42}, {"result": [1]}]);
     let commands = json!([["EVAL", text, 0], call, exists]);
-    assert_eq!(gateway.pipeline(commands).await, (200, results));
+    responds!(gateway.pipeline(commands) => (200, results));
 }
 
 /// Forwards connections to the shared Redis, and changes the first digit of its version to 6.
 async fn redis_6_url() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("redis://{}", listener.local_addr().unwrap());
-    let redis = shared_redis().url().replace("redis://", "");
+    let redis = test_support::redis().url().replace("redis://", "");
     tokio::spawn(async move {
         while let Ok((client, _)) = listener.accept().await {
             let server = TcpStream::connect(&redis).await.unwrap();
@@ -210,14 +192,9 @@ async fn shebang_is_removed_for_redis_6() {
             json!(["EVAL_RO", text, 0]),
             json!(["EVALSHA", sent_sha, 0]),
         ] {
-            assert_eq!(gateway.single(command).await, ok(42), "{first_line}");
+            responds!(gateway.single(command) => ok(42));
         }
-        assert_eq!(
-            gateway
-                .single(json!(["SCRIPT", "EXISTS", sha, sent_sha]))
-                .await,
-            ok([1, 1])
-        );
+        responds!(gateway.single(json!(["SCRIPT", "EXISTS", sha, sent_sha])) => ok([1, 1]));
     }
 }
 
@@ -226,8 +203,8 @@ async fn read_only_variants_are_rewritten() {
     let gateway = Gateway::start().await;
     let text = script("#!lua flags=allow-key-locking,no-writes");
     let sha = sha1(&gateway, &text).await;
-    assert_eq!(gateway.single(json!(["EVAL_RO", text, 0])).await, ok(42));
-    assert_eq!(gateway.single(json!(["EVALSHA_RO", sha, 0])).await, ok(42));
+    responds!(gateway.single(json!(["EVAL_RO", text, 0])) => ok(42));
+    responds!(gateway.single(json!(["EVALSHA_RO", sha, 0])) => ok(42));
 }
 
 #[tokio::test]
@@ -238,13 +215,7 @@ async fn key_locking_function_runs() {
         "#!lua name={name}\nredis.register_function{{function_name='{name}', \
          callback=function() return 42 end, flags={{'allow-key-locking', 'no-writes'}}}}"
     );
-    assert_eq!(
-        gateway.single(json!(["FUNCTION", "LOAD", library])).await,
-        ok(&name)
-    );
-    assert_eq!(gateway.single(json!(["FCALL_RO", name, 0])).await, ok(42));
-    assert_eq!(
-        gateway.single(json!(["FUNCTION", "DELETE", name])).await,
-        ok("OK")
-    );
+    responds!(gateway.single(json!(["FUNCTION", "LOAD", library])) => ok(&name));
+    responds!(gateway.single(json!(["FCALL_RO", name, 0])) => ok(42));
+    responds!(gateway.single(json!(["FUNCTION", "DELETE", name])) => ok("OK"));
 }

@@ -15,12 +15,12 @@ use std::path::PathBuf;
 use axum::Router;
 use axum::http::Uri;
 use tempfile::TempDir;
-use test_support::{SERVICE_KEY, Value, json, until};
+use test_support::{SERVICE_KEY, Value, depth, json, until};
 use tokio::net::TcpListener;
 
 use crate::TestResult;
 use crate::app::builder;
-use crate::cli::{command, run};
+use crate::cli::{command, fails, run};
 use crate::content::content;
 use crate::journal_app::JournalApp;
 use crate::random::Random;
@@ -240,12 +240,12 @@ async fn sync_heals_each_change() -> TestResult {
         let like = json!({"user": user(index), "action": "like", "target": post(900)});
         app.send(like).await;
     }
-    let refused = run(&app, &[&sync[..], &["--heal"]].concat())?;
-    assert_eq!(refused.code, Some(2), "{refused:?}");
-    assert!(
-        refused.stderr.contains("if that is right, add --force"),
-        "{refused:?}"
-    );
+    fails(
+        &app,
+        &[&sync[..], &["--heal"]].concat(),
+        2,
+        "if that is right, add --force",
+    )?;
     assert_ends(&source.csv(&app, &forum, &["--compare"])?, 4, "20 differ");
     assert_ends(&source.csv(&app, &forum, &["--heal"])?, 0, "0 differ");
     let topic = app.api.get(&format!("/v1/targets/{}", topic(1))).await;
@@ -457,10 +457,7 @@ async fn sync_heals_random_changes_of_stack_exchange() -> TestResult {
 
 /// Returns the changes of a round, and the rounds.
 fn changes() -> (usize, usize) {
-    match std::env::var_os("SHORT") {
-        Some(_) => (60, 2),
-        None => (125, 4),
-    }
+    depth((60, 1), (125, 4))
 }
 
 /// A run that is killed, and the next one.

@@ -35,14 +35,11 @@ async fn multi_key_commands_span_slots() {
     requested.push(keys[0].clone());
     let mut values: Vec<Value> = requested.iter().map(|key| json!(key)).collect();
     values[7] = Value::Null;
-    assert_eq!(
-        gateway.single(command("MGET", &requested)).await,
-        ok(values)
-    );
-    assert_eq!(gateway.single(command("EXISTS", &requested)).await, ok(51));
-    assert_eq!(gateway.single(command("touch", &keys)).await, ok(50));
-    assert_eq!(gateway.single(command("UNLINK", &keys[..20])).await, ok(20));
-    assert_eq!(gateway.single(command("DEL", &requested)).await, ok(30));
+    responds!(gateway.single(command("MGET", &requested)) => ok(values));
+    responds!(gateway.single(command("EXISTS", &requested)) => ok(51));
+    responds!(gateway.single(command("touch", &keys)) => ok(50));
+    responds!(gateway.single(command("UNLINK", &keys[..20])) => ok(20));
+    responds!(gateway.single(command("DEL", &requested)) => ok(30));
 }
 
 #[tokio::test]
@@ -54,18 +51,12 @@ async fn atomic_commands_across_slots_return_crossslot() {
         json!(["RENAME", "foo", "bar"]),
         json!(["EVAL", "return 1", 2, "foo", "bar"]),
     ] {
-        assert_eq!(gateway.single(command).await, (400, error.clone()));
+        responds!(gateway.single(command) => (400, error.clone()));
     }
     let key = prefix();
-    assert_eq!(
-        gateway
-            .pipeline(json!([
-                ["SETEX", key, 100, 1],
-                ["SUNION", "foo", "bar"],
-                ["GET", key]
-            ]))
-            .await,
-        (200, json!([{"result": "OK"}, error, {"result": "1"}]))
+    responds!(
+        gateway.pipeline(json!([["SETEX", key, 100, 1], ["SUNION", "foo", "bar"], ["GET", key]]))
+            => (200, json!([{"result": "OK"}, error, {"result": "1"}]))
     );
 }
 
@@ -115,10 +106,7 @@ async fn invalid_scan_cursor_returns_400() {
             "ERR hash slots have moved since this SCAN started; start again with cursor 0",
         ),
     ] {
-        assert_eq!(
-            gateway.single(json!(["SCAN", cursor])).await,
-            failed(400, error)
-        );
+        responds!(gateway.single(json!(["SCAN", cursor])) => failed(400, error));
     }
 }
 
@@ -126,17 +114,17 @@ async fn invalid_scan_cursor_returns_400() {
 async fn dbsize_randomkey_and_flushdb_cover_all_nodes() {
     let cluster = crate::support::Cluster::start_without_failover();
     let gateway = super::gateway_for(&cluster).await;
-    assert_eq!(gateway.single(json!(["RANDOMKEY"])).await, ok(Value::Null));
+    responds!(gateway.single(json!(["RANDOMKEY"])) => ok(Value::Null));
     let key = prefix();
     assert_eq!(gateway.single(json!(["SET", key, 1])).await.0, 200);
     for _ in 0..PRIMARIES {
-        assert_eq!(gateway.single(json!(["RANDOMKEY"])).await, ok(&key));
+        responds!(gateway.single(json!(["RANDOMKEY"])) => ok(&key));
     }
     set_keys(&gateway, &key, 99).await;
-    assert_eq!(gateway.single(json!(["DBSIZE"])).await, ok(100));
-    assert_eq!(
-        gateway.pipeline(json!([["FLUSHDB"], ["DBSIZE"]])).await,
-        (200, json!([{"result": "OK"}, {"result": 0}]))
+    responds!(gateway.single(json!(["DBSIZE"])) => ok(100));
+    responds!(
+        gateway.pipeline(json!([["FLUSHDB"], ["DBSIZE"]]))
+            => (200, json!([{"result": "OK"}, {"result": 0}]))
     );
 }
 
@@ -161,12 +149,9 @@ async fn redis_errors_are_returned_verbatim() {
             "ERR Command \"SELECT\" is not allowed in REST or it has a special context path",
         ),
     ] {
-        assert_eq!(gateway.single(command).await, failed(400, error));
+        responds!(gateway.single(command) => failed(400, error));
     }
     // Commands that read the state of the cluster are allowed.
-    assert_eq!(
-        gateway.single(json!(["CLUSTER", "KEYSLOT", "foo"])).await,
-        ok(12182)
-    );
-    assert_eq!(gateway.get("/healthz").await, ok("PONG"));
+    responds!(gateway.single(json!(["CLUSTER", "KEYSLOT", "foo"])) => ok(12182));
+    responds!(gateway.get("/healthz") => ok("PONG"));
 }

@@ -4,17 +4,26 @@ use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
+use test_support::scaled;
 
-use crate::support::{Cluster, Gateway, failed, ok, wait_until};
+use crate::support::{Cluster, Gateway, failed, ok, scaled_ms, wait_until, within};
 
 const CLIENTS: usize = 8;
 const USERS_PER_CLIENT: usize = 20;
+
+/// The rounds of all clients before and after a failover.
+const ROUNDS: usize = 10 * CLIENTS;
+
+/// The time in which a replica is promoted.
+fn deadline() -> Duration {
+    scaled(Duration::from_secs(60))
+}
 
 /// Counts an activity once, even if it is sent repeatedly.
 const COUNT_ONCE: &str =
@@ -41,10 +50,7 @@ async fn failover_affects_only_slots_of_dead_primary() {
     let gateway = gateway(&cluster, 0).await;
     let both = json!([["SET", FIRST_NODE_KEY, 1], ["SET", OTHER_NODE_KEY, 1]]);
     let done = json!({"result": "OK"});
-    assert_eq!(
-        gateway.pipeline(both.clone()).await,
-        (200, json!([done, done]))
-    );
+    responds!(gateway.pipeline(both.clone()) => (200, json!([done, done])));
     let port = cluster.port(0);
     cluster.kill(0);
     let killed = Instant::now();
@@ -62,7 +68,7 @@ async fn failover_affects_only_slots_of_dead_primary() {
             break;
         }
         assert!(results[0]["error"].is_string(), "{results}");
-        assert!(killed.elapsed() < Duration::from_secs(60), "{results}");
+        assert!(killed.elapsed() < deadline(), "{results}");
     }
     eprintln!(
         "writes succeeded again after {:?}, slowest response {slowest:?}",
@@ -70,10 +76,10 @@ async fn failover_affects_only_slots_of_dead_primary() {
     );
     assert!(refusal_seen, "no response reported the unreachable primary");
     assert!(
-        slowest < Duration::from_secs(2),
+        slowest < scaled(Duration::from_secs(2)),
         "a response took {slowest:?}"
     );
-    assert_eq!(gateway.get("/healthz").await, ok("PONG"));
+    responds!(gateway.get("/healthz") => ok("PONG"));
 }
 
 #[tokio::test]
@@ -86,22 +92,17 @@ async fn slot_without_primary_returns_503() {
     cluster.kill(0);
     let refused =
         format!("ERR redis is not reachable: 127.0.0.1:{port}: Connection refused (os error 111)");
-    let deadline = Instant::now() + Duration::from_secs(20);
     // Each of the two connections notices it on its own. Consecutive requests use both.
-    while gateway.single(json!(["GET", FIRST_NODE_KEY])).await != failed(503, &refused)
-        || gateway.multi_exec(json!([["GET", FIRST_NODE_KEY]])).await != failed(503, &refused)
-    {
-        assert!(
-            Instant::now() < deadline,
-            "the responses never contained the reason"
-        );
-    }
+    let both_refused = async {
+        while gateway.single(json!(["GET", FIRST_NODE_KEY])).await != failed(503, &refused)
+            || gateway.multi_exec(json!([["GET", FIRST_NODE_KEY]])).await != failed(503, &refused)
+        {
+        }
+    };
+    within("the responses contain the reason", both_refused).await;
     let unhealthy = "ERR redis is not reachable: 5461 of 16384 slots have no reachable primary";
-    assert_eq!(gateway.get("/healthz").await, failed(503, unhealthy));
-    assert_eq!(
-        gateway.single(json!(["DBSIZE"])).await,
-        failed(503, &refused)
-    );
+    responds!(gateway.get("/healthz") => failed(503, unhealthy));
+    responds!(gateway.single(json!(["DBSIZE"])) => failed(503, &refused));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -120,11 +121,28 @@ async fn failover_without_wait_counts_nothing_twice() {
 async fn writes_lost_in_failover(replicas: usize) -> usize {
     let mut cluster = Cluster::start();
     let gateway = Arc::new(gateway(&cluster, replicas).await);
-    let stop = Arc::new(AtomicBool::new(false));
+    let (stop, rounds) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicUsize::new(0)),
+    );
+    let run = |client| {
+        run_client(
+            Arc::clone(&gateway),
+            Arc::clone(&stop),
+            Arc::clone(&rounds),
+            client,
+        )
+    };
     let clients: Vec<_> = (0..CLIENTS)
-        .map(|client| tokio::spawn(run_client(Arc::clone(&gateway), Arc::clone(&stop), client)))
+        .map(|client| tokio::spawn(run(client)))
         .collect();
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    let load = async || {
+        let before = rounds.load(Ordering::Relaxed);
+        while rounds.load(Ordering::Relaxed) < before + ROUNDS {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    within("activities are acknowledged", load()).await;
     cluster.kill(0);
     let killed = Instant::now();
     if replicas > 0 {
@@ -133,13 +151,10 @@ async fn writes_lost_in_failover(replicas: usize) -> usize {
         cluster.restart(0);
     }
     while gateway.single(json!(["SET", FIRST_NODE_KEY, 1])).await.0 != 200 {
-        assert!(
-            killed.elapsed() < Duration::from_secs(60),
-            "no replica was promoted"
-        );
+        assert!(killed.elapsed() < deadline(), "no replica was promoted");
     }
     let recovery_time = killed.elapsed();
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    within("activities are acknowledged again", load()).await;
     stop.store(true, Ordering::Relaxed);
     let mut acknowledged: HashMap<String, usize> = HashMap::new();
     for client in clients {
@@ -174,6 +189,7 @@ async fn writes_lost_in_failover(replicas: usize) -> usize {
 async fn run_client(
     gateway: Arc<Gateway>,
     stop: Arc<AtomicBool>,
+    rounds: Arc<AtomicUsize>,
     client: usize,
 ) -> Vec<(String, usize)> {
     let mut round = 0;
@@ -194,9 +210,10 @@ async fn run_client(
                 let mut acknowledged = results.iter().map(|result| *result == json!({"result": 1}));
                 unacknowledged.retain(|_| !acknowledged.next().unwrap());
             }
-            assert!(started.elapsed() < Duration::from_secs(60), "{results}");
+            assert!(started.elapsed() < deadline(), "{results}");
         }
         round += 1;
+        rounds.fetch_add(1, Ordering::Relaxed);
     }
     (0..USERS_PER_CLIENT)
         .map(|user| (format!("{{{client}:{user}}}"), round))
@@ -205,11 +222,11 @@ async fn run_client(
 
 #[tokio::test]
 async fn unconfirmed_write_returns_error() {
-    let mut cluster = Cluster::start();
+    let (mut cluster, timeout) = (Cluster::start(), scaled_ms(100));
     let gateway = Gateway::with(|config| {
         config.redis_url = cluster.url();
         config.wait_replicas = 1;
-        config.wait_timeout_ms = 100;
+        config.wait_timeout_ms = timeout;
     })
     .await;
     cluster.kill(3);
@@ -217,39 +234,23 @@ async fn unconfirmed_write_returns_error() {
         let info: String = cluster.run(0, &["INFO", "replication"]);
         info.contains("connected_slaves:0")
     });
-    let unconfirmed = json!({"error": "ERR 0 of 1 replicas confirmed the write within 100 ms; the write may have been applied and may still be lost"});
-    assert_eq!(
-        gateway
-            .pipeline(json!([
-                ["SET", OTHER_NODE_KEY, 1],
-                ["SET", FIRST_NODE_KEY, 1],
-                ["GET", OTHER_NODE_KEY],
-                ["INCR", FIRST_NODE_KEY]
-            ]))
-            .await,
-        (
-            200,
-            json!([{"result": "OK"}, unconfirmed, {"result": "1"}, unconfirmed])
-        )
+    let unconfirmed = format!(
+        "ERR 0 of 1 replicas confirmed the write within {timeout} ms; the write may have been applied and may still be lost"
     );
-    assert_eq!(
-        gateway.single(json!(["SET", FIRST_NODE_KEY, 5])).await,
-        (503, unconfirmed.clone())
-    );
-    assert_eq!(
-        gateway.multi_exec(json!([["INCR", FIRST_NODE_KEY]])).await,
-        (503, unconfirmed)
-    );
+    let unconfirmed = json!({ "error": unconfirmed });
+    responds!(gateway.pipeline(json!([
+        ["SET", OTHER_NODE_KEY, 1],
+        ["SET", FIRST_NODE_KEY, 1],
+        ["GET", OTHER_NODE_KEY],
+        ["INCR", FIRST_NODE_KEY]
+    ])) => (
+        200,
+        json!([{"result": "OK"}, unconfirmed, {"result": "1"}, unconfirmed]),
+    ));
+    responds!(gateway.single(json!(["SET", FIRST_NODE_KEY, 5])) => (503, unconfirmed.clone()));
+    responds!(gateway.multi_exec(json!([["INCR", FIRST_NODE_KEY]])) => (503, unconfirmed));
     // Reads do not wait for replicas, and the writes were applied.
-    assert_eq!(
-        gateway.single(json!(["GET", FIRST_NODE_KEY])).await,
-        ok("6")
-    );
+    responds!(gateway.single(json!(["GET", FIRST_NODE_KEY])) => ok("6"));
     let error = "ERR wrong number of arguments for 'get' command";
-    assert_eq!(
-        gateway
-            .multi_exec(json!([["INCR", FIRST_NODE_KEY], ["GET"]]))
-            .await,
-        failed(400, error)
-    );
+    responds!(gateway.multi_exec(json!([["INCR", FIRST_NODE_KEY], ["GET"]])) => failed(400, error));
 }

@@ -23,10 +23,7 @@ async fn pipelines_across_slots_keep_result_order() {
                     let (commands, results): (Vec<Value>, Vec<Value>) = (0..COMMANDS)
                         .map(|index| command(&key, round, index))
                         .unzip();
-                    assert_eq!(
-                        gateway.pipeline(json!(commands)).await,
-                        (200, json!(results))
-                    );
+                    responds!(gateway.pipeline(json!(commands)) => (200, json!(results)));
                 }
             })
         })

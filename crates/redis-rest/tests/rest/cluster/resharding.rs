@@ -85,7 +85,7 @@ async fn count(gateway: Arc<Gateway>, moved: Arc<AtomicBool>, client: usize) -> 
         let tag = format!("{{{client}:{user}}}");
         let both = json!([["GET", tag], ["HLEN", format!("{tag}:seen")]]);
         let results = json!([{ "result": count.to_string() }, { "result": count }]);
-        assert_eq!(gateway.pipeline(both).await, (200, results), "{tag}");
+        responds!(gateway.pipeline(both) => (200, results));
     }
     rounds
 }

@@ -28,19 +28,12 @@ async fn loaded_script_runs_on_every_node() {
     let text = format!("return KEYS[1] -- {key}");
     let (status, loaded) = gateway.single(json!(["SCRIPT", "LOAD", text])).await;
     assert_eq!(status, 200);
-    assert_eq!(
-        gateway
-            .single(json!([
-                "SCRIPT",
-                "EXISTS",
-                loaded["result"],
-                "0".repeat(40)
-            ]))
-            .await,
-        ok(json!([1, 0]))
+    responds!(
+        gateway.single(json!(["SCRIPT", "EXISTS", loaded["result"], "0".repeat(40)]))
+            => ok(json!([1, 0]))
     );
     let (commands, results) = run_for_each_key(&loaded["result"], &key);
-    assert_eq!(gateway.pipeline(commands).await, (200, results));
+    responds!(gateway.pipeline(commands) => (200, results));
 }
 
 #[tokio::test]
@@ -49,12 +42,9 @@ async fn key_locking_script_runs_on_every_node() {
     let key = prefix();
     let text = format!("#!lua flags=allow-key-locking\nreturn KEYS[1] -- {key}");
     // EVAL reaches one node only.
-    assert_eq!(
-        gateway.single(json!(["EVAL", text, 1, key])).await,
-        ok(&key)
-    );
+    responds!(gateway.single(json!(["EVAL", text, 1, key])) => ok(&key));
     let (commands, results) = run_for_each_key(&json!(sha1_hex(&text)), &key);
-    assert_eq!(gateway.pipeline(commands).await, (200, results));
+    responds!(gateway.pipeline(commands) => (200, results));
 }
 
 #[tokio::test]
@@ -66,30 +56,18 @@ async fn missing_script_is_loaded_from_cache() {
     let (status, _) = gateway.single(json!(["EVAL", text, 1, key])).await;
     assert_eq!(status, 200);
     let sha = json!(sha1_hex(&text));
-    assert_eq!(
-        gateway.single(json!(["SCRIPT", "EXISTS", sha])).await,
-        ok(json!([1]))
-    );
+    responds!(gateway.single(json!(["SCRIPT", "EXISTS", sha])) => ok(json!([1])));
     let (commands, results) = run_for_each_key(&sha, &key);
-    assert_eq!(
-        gateway.pipeline(commands.clone()).await,
-        (200, results.clone())
-    );
+    responds!(gateway.pipeline(commands.clone()) => (200, results.clone()));
     for node in 0..crate::support::PRIMARIES {
         super::shared_cluster().run::<()>(node, &["SCRIPT", "FLUSH"]);
     }
-    assert_eq!(
-        gateway.pipeline(commands.clone()).await,
-        (200, results.clone())
-    );
+    responds!(gateway.pipeline(commands.clone()) => (200, results.clone()));
     for node in 0..crate::support::PRIMARIES {
         super::shared_cluster().run::<()>(node, &["SCRIPT", "FLUSH"]);
     }
     let run = json!([["EVALSHA", sha, 1, key], ["GET", key]]);
-    assert_eq!(
-        gateway.multi_exec(run).await,
-        (200, json!([{ "result": key }, { "result": null }]))
-    );
+    responds!(gateway.multi_exec(run) => (200, json!([{ "result": key }, { "result": null }])));
 }
 
 #[tokio::test]
@@ -97,15 +75,9 @@ async fn uncached_script_returns_noscript() {
     let gateway = gateway().await;
     let unknown = json!({"error": "NOSCRIPT No matching script. Please use EVAL."});
     let sha = "f".repeat(40);
-    assert_eq!(
-        gateway
-            .pipeline(json!([
-                ["EVALSHA", sha, 1, "foo"],
-                ["EVALSHA", sha, 1, "bar"],
-                ["EVALSHA", sha, 0]
-            ]))
-            .await,
-        (200, json!([unknown, unknown, unknown]))
+    responds!(
+        gateway.pipeline(json!([["EVALSHA", sha, 1, "foo"], ["EVALSHA", sha, 1, "bar"], ["EVALSHA", sha, 0]]))
+            => (200, json!([unknown, unknown, unknown]))
     );
 }
 
@@ -116,10 +88,10 @@ async fn script_flush_clears_script_cache() {
     let (_, loaded) = gateway
         .single(json!(["SCRIPT", "LOAD", "return KEYS[1]"]))
         .await;
-    assert_eq!(gateway.single(json!(["SCRIPT", "FLUSH"])).await, ok("OK"));
+    responds!(gateway.single(json!(["SCRIPT", "FLUSH"])) => ok("OK"));
     let unknown = json!({"error": "NOSCRIPT No matching script. Please use EVAL."});
     let run = json!(["EVALSHA", loaded["result"], 1, "foo"]);
-    assert_eq!(gateway.single(run).await, (400, unknown));
+    responds!(gateway.single(run) => (400, unknown));
 }
 
 /// Returns the SHA-1 of a script, which is its name in Redis.

@@ -1,93 +1,57 @@
 //! Runs a Redis Cluster: three primaries with one replica each.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::atomic::{AtomicUsize, Ordering},
-    time::{Duration, Instant},
-};
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
 
-use redis::{Client, Connection, FromRedisValue, cmd};
+use redis::{FromRedisValue, cmd};
+use test_support::{RedisOptions, RedisServer, scaled};
 
-use super::redis::{Redis, RedisConfig, free_port};
+use super::scaled_ms;
 
 pub const PRIMARIES: usize = 3;
 const NODES: usize = 2 * PRIMARIES;
 /// `cluster-node-timeout` in milliseconds, after which a replica is promoted.
-const NODE_TIMEOUT: &str = "1000";
+const NODE_TIMEOUT: u64 = 1_000;
 /// The same until the cluster is complete. On a busy machine, nodes need longer to meet.
-const FIRST_NODE_TIMEOUT: &str = "5000";
+const FIRST_NODE_TIMEOUT: u64 = 5_000;
 
-struct Node {
-    config: RedisConfig,
-    /// `None` while the node is killed.
-    server: Option<Redis>,
-}
-
-/// Six servers, which are killed on drop. Nodes 0 to 2 start as primaries, nodes 3 to 5 as their
-/// replicas.
-pub struct Cluster {
-    nodes: Vec<Node>,
-    folder: PathBuf,
-}
+/// Six servers. Nodes 0 to 2 start as primaries, nodes 3 to 5 as their replicas.
+pub struct Cluster(Vec<RedisServer>);
 
 impl Cluster {
+    /// Starts a cluster whose replicas are promoted soon.
     pub fn start() -> Self {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!(
-            "cluster-{}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        );
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(&folder).expect("a folder");
-        let nodes = (0..NODES).map(|_| Self::start_node(&folder)).collect();
-        let cluster = Self { nodes, folder };
-        cluster.form();
-        cluster.set_node_timeout(NODE_TIMEOUT);
-        cluster
+        Self::start_with(scaled_ms(NODE_TIMEOUT))
     }
 
     /// Starts a cluster that promotes no replica: on a busy machine, nodes may miss heartbeats.
     pub fn start_without_failover() -> Self {
-        let cluster = Self::start();
-        cluster.set_node_timeout("600000");
+        Self::start_with(600_000)
+    }
+
+    fn start_with(node_timeout: u64) -> Self {
+        let cluster = Self((0..NODES).map(|_| Self::start_node()).collect());
+        cluster.form();
+        let timeout = node_timeout.to_string();
+        for node in 0..NODES {
+            cluster.run::<()>(node, &["CONFIG", "SET", "cluster-node-timeout", &timeout]);
+        }
         cluster
     }
 
-    fn set_node_timeout(&self, milliseconds: &str) {
-        for node in 0..NODES {
-            self.run::<()>(
-                node,
-                &["CONFIG", "SET", "cluster-node-timeout", milliseconds],
-            );
-        }
-    }
-
-    fn start_node(folder: &Path) -> Node {
-        let server = Redis::start_with(|| Self::options(folder));
-        Node {
-            config: server.config().clone(),
-            server: Some(server),
-        }
-    }
-
-    fn options(folder: &Path) -> Vec<String> {
-        let bus = free_port();
-        let options = [
-            ("--cluster-enabled", "yes".to_owned()),
-            ("--cluster-port", bus.to_string()),
-            ("--cluster-config-file", format!("nodes-{bus}.conf")),
-            ("--cluster-node-timeout", FIRST_NODE_TIMEOUT.to_owned()),
-            // The other slots stay available while one has no primary.
-            ("--cluster-require-full-coverage", "no".to_owned()),
-            ("--repl-diskless-sync-delay", "0".to_owned()),
-            ("--dir", folder.display().to_string()),
-        ];
-        options
-            .into_iter()
-            .flat_map(|(name, value)| [name.to_owned(), value])
-            .collect()
+    fn start_node() -> RedisServer {
+        let bus = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        let bus = bus.expect("a free port").port();
+        let arguments = format!(
+            "--cluster-enabled yes --cluster-port {bus} --cluster-node-timeout {} \
+             --cluster-require-full-coverage no --repl-diskless-sync-delay 0",
+            scaled_ms(FIRST_NODE_TIMEOUT)
+        );
+        RedisServer::spawn(
+            arguments
+                .split_whitespace()
+                .fold(RedisOptions::default(), RedisOptions::arg),
+        )
     }
 
     /// Assigns the slots, connects the nodes and waits until they agree.
@@ -156,7 +120,9 @@ impl Cluster {
     }
 
     pub fn port(&self, node: usize) -> u16 {
-        self.nodes[node].config.port
+        let url = self.0[node].url();
+        let (_, port) = url.rsplit_once(':').expect("a port");
+        port.parse().expect("a port")
     }
 
     /// Runs a command on one node, without the gateway.
@@ -168,11 +134,7 @@ impl Cluster {
     fn try_run<T: FromRedisValue>(&self, node: usize, words: &[&str]) -> redis::RedisResult<T> {
         let mut command = cmd(words[0]);
         command.arg(&words[1..]);
-        command.query(&mut self.connection(node)?)
-    }
-
-    fn connection(&self, node: usize) -> redis::RedisResult<Connection> {
-        Client::open(format!("redis://127.0.0.1:{}", self.port(node)))?.get_connection()
+        command.query(&mut self.0[node].connection())
     }
 
     /// Returns the number of replicas that a node knows.
@@ -188,14 +150,13 @@ impl Cluster {
 
     /// Kills a node.
     pub fn kill(&mut self, node: usize) {
-        self.nodes[node].server = None;
+        self.0[node].kill();
     }
 
     /// Starts a killed node again, without its data. It becomes a replica if another node was
     /// promoted in the meantime.
     pub fn restart(&mut self, node: usize) {
-        let node = &mut self.nodes[node];
-        node.server = Some(Redis::restart(node.config.clone()));
+        self.0[node].restart();
     }
 
     /// Returns whether a node is a primary.
@@ -226,22 +187,12 @@ impl Cluster {
     }
 }
 
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        self.nodes.clear();
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-/// Waits until `condition` holds. Panics after a minute.
+/// Waits until `condition` holds. Panics after two minutes.
 #[track_caller]
 pub fn wait_until(description: &str, condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + scaled(Duration::from_secs(120));
     while !condition() {
-        assert!(
-            Instant::now() < deadline,
-            "not within a minute: {description}"
-        );
+        assert!(Instant::now() < deadline, "not in time: {description}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

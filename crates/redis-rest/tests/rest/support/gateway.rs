@@ -5,8 +5,7 @@ use redis_rest::{Config, Server};
 use reqwest::{Client, Method, RequestBuilder, header::HeaderMap};
 use serde::Serialize;
 use serde_json::{Value, json};
-
-use super::shared_redis;
+use test_support::redis;
 
 pub const TOKEN: &str = "a-token-of-the-tests";
 
@@ -46,7 +45,7 @@ impl Gateway {
     pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
         let mut config =
             Config::parse_from(["redis-rest", "--listen=127.0.0.1:0", "--token", TOKEN]);
-        config.redis_url = shared_redis().url();
+        config.redis_url = redis().url();
         change(&mut config);
         let server = Server::bind(config).await.expect("the gateway starts");
         let url = format!("http://{}", server.address());
