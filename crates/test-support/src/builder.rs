@@ -13,8 +13,9 @@ use crate::shared::{gateway, unique_prefix};
 use crate::worker::{Platform, Worker};
 use crate::{miniflare, workerd};
 
-/// The store timeout suits a busy machine, where no request should fail because it is slow.
-const STORE_TIMEOUT_MS: &str = "20000";
+/// The store timeout suits a busy machine, where no request should fail because it is slow. It is the longest that the Worker
+/// accepts.
+const STORE_TIMEOUT_MS: &str = "30000";
 
 /// The services of the platform that a Worker has.
 #[derive(Clone, Copy, Debug, Default)]

@@ -127,7 +127,7 @@ impl Worker {
             just_before();
             send_signal(Signal::KILL, id);
             let deadline = Instant::now() + scaled(Duration::from_secs(30));
-            let is_running = || self.workerds().iter().any(|other| *other == id);
+            let is_running = || self.workerds().contains(&id);
             while is_running() {
                 assert!(Instant::now() < deadline, "workerd did not end");
                 std::thread::sleep(Duration::from_millis(5));
