@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use test_support::{Fault, Forwarder, Value, WorkerBuilder, json, scaled, until};
+use test_support::{Fault, Forwarder, Value, Worker, WorkerBuilder, json, scaled, until};
 
 use crate::app::TestApp;
 use crate::bodies::{self, activity, dated};
