@@ -12,7 +12,7 @@ const REPORTS = process.env.TEST_REPORTS ?? 'target/test-report'
 const TOGETHER = ['tests/web', 'tests/recipes', 'tests/server-sdk']
 /** Files that run in one process, at most. */
 const FILES = 14
-/** What only other targets of the Makefile run. */
+/** The folders that only other targets of the Makefile run. */
 const ELSEWHERE = ['tests/ecosystem', 'tests/docs']
 
 const isIn = (/** @type {string} */ file, /** @type {string[]} */ folders) =>
@@ -20,7 +20,7 @@ const isIn = (/** @type {string} */ file, /** @type {string[]} */ folders) =>
 const sizeOf = (/** @type {string} */ file) => statSync(file).size
 
 /**
- * Returns the test files of a folder or a file, without those that only `make soak` runs.
+ * Returns the test files of a folder or a file; files that only `make soak` runs are left out.
  * @param {string} path
  */
 function filesOf(path) {

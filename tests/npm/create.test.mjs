@@ -20,7 +20,7 @@ import { startRegistry } from './registry.mjs'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const STORE = 'https://rank-store.example.com'
 const TOKEN = 'token-of-the-store'
-/** What `npm run deploy` runs. */
+/** The command of `npm run deploy`. */
 const DEPLOY = 'node_modules/.bin/activity-rank deploy'
 
 const folder = mkdtempSync(join(tmpdir(), 'activity-rank-'))

@@ -8,68 +8,32 @@ use serde_json::{Map, Value, json};
 use crate::api::SERVICE_KEY;
 use crate::gateway::TOKEN;
 use crate::repository;
+use crate::services::{Cache, Platform, Queues, Services};
 use crate::sharding::shards;
 use crate::shared::{gateway, unique_prefix};
-use crate::worker::{Platform, Worker};
+use crate::worker::Worker;
 use crate::{miniflare, workerd};
 
 /// The store timeout suits a busy machine, where no request should fail because it is slow. It is the longest that the Worker
 /// accepts.
 const STORE_TIMEOUT_MS: &str = "30000";
 
-/// The services of the platform that a Worker has.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Services {
-    /// The binding `ASSETS` with the files of `build/web/`.
-    pub files: bool,
-    /// The Cache API; workerd throws without one.
-    pub cache: Option<Cache>,
-    /// The Durable Object of live boards.
-    pub live: bool,
-    /// The database and the namespace of the archive and the snapshots.
-    pub archive: bool,
-    /// The database of the journal.
-    pub journal: bool,
-    pub queues: Option<Queues>,
-    /// The dataset of Analytics Engine, whose data points workerd logs.
-    pub analytics: bool,
-    /// Rate limiters that never reach their limit: workerd has none.
-    pub limited: bool,
-    /// A Worker in front that forwards requests, and aborts those with `X-Abort-After`.
-    pub aborting: bool,
-    /// Whether a request runs cron.
-    pub cron: bool,
-    /// Seconds between two checks of a live board; 0 for the Worker's own.
-    pub check_interval: u64,
-    /// Whether a request reads the size of the wasm's memory.
-    pub wasm_memory: bool,
-    /// Milliseconds by which the Worker's clock is ahead.
-    pub ahead: i64,
-}
-
-impl Services {
-    /// Whether the probe is around the Worker: with it requests run cron and read databases.
-    pub fn is_probed(&self) -> bool {
-        self.cron || self.archive || self.journal || self.queues.is_some()
+impl Worker {
+    /// Starts a Worker with the defaults of the [`builder`](Self::builder).
+    ///
+    /// # Panics
+    ///
+    /// Panics as [`WorkerBuilder::start`] does.
+    #[must_use]
+    pub fn start() -> Self {
+        Self::builder().start()
     }
-}
 
-/// A Cache API.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Cache {
-    /// In memory.
-    Memory,
-    /// Stores nothing and does not fail, as under workers.dev.
-    Forgetful,
-}
-
-/// Settings of the queues.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Queues {
-    /// The settings of wrangler.toml.
-    Shipped,
-    /// Delivers messages without batching delay, each up to this number of times.
-    Immediate { attempts: u32 },
+    /// Returns a builder with the defaults.
+    #[must_use]
+    pub fn builder() -> WorkerBuilder {
+        WorkerBuilder::new()
+    }
 }
 
 /// The configuration of a Worker. By default it has the shared [`gateway()`], the [`SERVICE_KEY`]
@@ -137,7 +101,7 @@ impl WorkerBuilder {
 
     /// Starts the Worker in Miniflare instead of plain workerd, which takes a second instead of milliseconds: for rate
     /// limits, assets as the platform serves them, a Cache API that outlives a restart, and a workerd that is replaced
-    /// when it is killed. It has these bindings of wrangler.toml besides those of the builder.
+    /// when it is killed. It has these bindings of wrangler.toml and the services of the builder.
     #[must_use]
     pub fn miniflare(mut self) -> Self {
         self.platform = Platform::Miniflare;

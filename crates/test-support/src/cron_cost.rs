@@ -1,4 +1,4 @@
-//! What a run of cron sends.
+//! The cost of a run of cron.
 
 use serde_json::Value;
 

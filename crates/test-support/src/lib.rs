@@ -42,6 +42,7 @@ mod replica;
 mod repository;
 mod rest_client;
 mod server_process;
+mod services;
 mod sharding;
 mod shared;
 mod slowness;

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use serde_json::{Map, Value, json};
 
-use crate::builder::{Queues, Services};
 use crate::repository;
 use crate::server_process::ServerProcess;
+use crate::services::{Queues, Services};
 use crate::workerd::{STATE, wrap_in_probe};
 
 /// The file name of the Worker's configuration.

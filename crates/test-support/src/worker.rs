@@ -9,19 +9,12 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::api::{Api, SERVICE_KEY};
-use crate::builder::WorkerBuilder;
 use crate::cron_cost::CronCost;
 use crate::server_process::{ServerProcess, Signal, descendants, send_signal};
+use crate::services::Platform;
 use crate::slowness::scaled;
 use crate::until::until;
 use crate::{miniflare, repository, workerd};
-
-/// What runs a Worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Platform {
-    Workerd,
-    Miniflare,
-}
 
 /// The built Worker in a workerd of its own; ends on drop.
 pub struct Worker {
@@ -34,22 +27,6 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Starts a Worker with the defaults of the [`builder`](Self::builder).
-    ///
-    /// # Panics
-    ///
-    /// Panics as [`WorkerBuilder::start`] does.
-    #[must_use]
-    pub fn start() -> Self {
-        Self::builder().start()
-    }
-
-    /// Returns a builder with the defaults.
-    #[must_use]
-    pub fn builder() -> WorkerBuilder {
-        WorkerBuilder::new()
-    }
-
     /// Serves what [`workerd::prepare`] or [`miniflare::prepare`] has written to a folder.
     pub(crate) fn serve(folder: Arc<TempDir>, prefix: String, platform: Platform) -> Self {
         let (child, url) = match platform {
@@ -247,10 +224,10 @@ impl Worker {
 
     async fn metered(&self, cron: &str) -> CronCost {
         // The lines of earlier runs may come later.
-        let mark = format!("CRON {} ", self.cron(cron).await);
+        let beginning = format!("CRON {} ", self.cron(cron).await);
         until("the cost of cron", async || {
             let log = self.log();
-            let cost = log.lines().find_map(|line| line.split_once(&mark))?.1;
+            let cost = log.lines().find_map(|line| line.split_once(&beginning))?.1;
             Some(CronCost::decode(&serde_json::from_str(cost).expect("JSON")))
         })
         .await
@@ -312,7 +289,7 @@ impl Worker {
             .collect()
     }
 
-    /// Returns the data points that the Worker has written so far; requires [`WorkerBuilder::analytics`].
+    /// Returns the data points that the Worker has written so far; requires [`WorkerBuilder::analytics`](crate::WorkerBuilder::analytics).
     ///
     /// # Panics
     ///

@@ -10,9 +10,9 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
-use crate::builder::{Cache, Queues, Services};
 use crate::repository;
 use crate::server_process::ServerProcess;
+use crate::services::{Cache, Queues, Services};
 
 /// The folder of persisted state.
 pub(crate) const STATE: &str = "state";
@@ -371,9 +371,9 @@ impl Config {
             Queues::Shipped => (number("max_batch_timeout"), number("max_retries")),
             Queues::Immediate { attempts } => (0, i64::from(attempts) - 1),
         };
-        let (held, dead) = (text("queue"), text("dead_letter_queue"));
+        let (queued, dead) = (text("queue"), text("dead_letter_queue"));
         let consumers = json!({
-            held: {"consumer": "MAIN", "maxBatchSize": number("max_batch_size"), "maxBatchTimeout": timeout,
+            queued: {"consumer": "MAIN", "maxBatchSize": number("max_batch_size"), "maxBatchTimeout": timeout,
                 "maxRetries": retries, "maxConcurrency": number("max_concurrency"), "deadLetterQueue": dead},
             dead: {"consumer": "MAIN", "maxBatchTimeout": 0},
         });
@@ -382,7 +382,7 @@ impl Config {
             quoted(&consumers.to_string())
         );
         self.serve_bundled("queues", ("SHARD", "QueueShard"), &more);
-        for (binding, queue) in [("HELD", held), ("DEAD", dead)] {
+        for (binding, queue) in [("HELD", queued), ("DEAD", dead)] {
             let queue = quoted(&json!({ "queue": queue }).to_string());
             let queue = format!("queue = (name = \"queues\", props = (json = {queue}))");
             self.bind(binding, &queue);
