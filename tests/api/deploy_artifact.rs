@@ -66,7 +66,7 @@ fn upload_contains_no_development_data() {
         ".dev/",
         "make dev",
         "community.jsonl",
-        "worker",
+        "miniflare",
         "sourceMappingURL",
         "\"sourcesContent\"",
         "/.cargo/",

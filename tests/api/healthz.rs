@@ -42,7 +42,7 @@ fn configured(prefix: &str) -> Value {
     json!({"timezone": noon_zone(), "periods": ["day", "week", "month", "year", "all"], "content_periods": [],
         "actions": ["bookmark", "comment", "follow", "like", "publish", "visit"],
         "rules": rules(), "levels": [], "public_stats": false, "playground": false, "decimals": 0,
-        "order_bits": 30, "board_max_age": 0, "store_timeout_ms": 20_000, "cron_budget": 50, "prefix": prefix, "shards": shards(),
+        "order_bits": 30, "board_max_age": 0, "store_timeout_ms": 30_000, "cron_budget": 50, "prefix": prefix, "shards": shards(),
         "service_keys": 1, "user_tokens": [], "allowed_origins": [], "bound": []})
 }
 

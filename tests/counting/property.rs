@@ -71,7 +71,7 @@ async fn run_random_activities(index: u64, setup: Setup, rare: &[&str]) {
         false => &[],
     };
     let rare = rare.iter().chain(event_outcomes).copied();
-    let common = common.split(' ').filter(|_| steps >= 1000);
+    let common = common.split(' ').filter(|_| steps >= 400);
     for outcome in common.chain(rare.filter(|_| steps >= 2000)) {
         let occurred = counts.contains_key(outcome);
         assert!(occurred, "no {outcome} among {counts:?}");

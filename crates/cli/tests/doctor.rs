@@ -177,7 +177,8 @@ fn isolate_cache_is_no_finding() -> TestResult {
 #[test]
 fn each_mistake_is_named() -> TestResult {
     let redis = RedisServer::spawn(RedisOptions::default());
-    let gateway = Gateway::spawn(&redis.url()).url();
+    let running = Gateway::spawn(&redis.url());
+    let gateway = running.url();
     let nothing = "http://127.0.0.1:1";
     for (url, detail) in [
         (nothing, format!("{nothing}/healthz did not answer: ")),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use test_support::{Value, depth, json, until};
 
@@ -12,6 +13,9 @@ use crate::cli::{assert_verified, rebuild, run};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
 use crate::recount::RecountFile;
+
+/// The time between two requests of a writer.
+const PACE: Duration = Duration::from_millis(20);
 
 /// Targets of likes that were not undone, by user.
 pub type Likes = BTreeMap<String, BTreeSet<String>>;
@@ -26,6 +30,8 @@ pub async fn write_until(
 ) -> (Likes, u64) {
     let (mut random, mut queued, mut number) = (Random::new(writer), 0, 0);
     while !done.load(Ordering::Relaxed) {
+        // On a busy machine, the command line would otherwise read fewer entries than the writers add.
+        tokio::time::sleep(PACE).await;
         let mut items = Vec::new();
         for _ in 0..5 {
             let user = format!("w{writer}-{}", random.below(20));
