@@ -184,7 +184,7 @@ fn each_mistake_is_named() -> TestResult {
         (nothing, format!("{nothing}/healthz did not answer: ")),
         (
             &gateway,
-            format!("{gateway}/healthz is not activity-rank (status 200: "),
+            format!("{gateway}/ is not activity-rank (status 200: "),
         ),
     ] {
         assert_found(url, &[], ("service", "error", &detail))?;
@@ -216,7 +216,11 @@ fn each_mistake_is_named() -> TestResult {
         (
             well().var("POINT_DECIMALS", "5"),
             &[],
-            ("configuration", "error", "POINT_DECIMALS"),
+            (
+                "configuration",
+                "error",
+                "The service is misconfigured: POINT_DECIMALS: must be an integer from 0 to 4",
+            ),
         ),
         (
             well().without("ALLOWED_ORIGINS"),
