@@ -80,7 +80,7 @@ impl Worker {
     pub fn crash(mut self) -> Self {
         match self.platform {
             Platform::Workerd => self.kill(),
-            Platform::Miniflare => self.workerd_of_miniflare(|id| send_signal(Signal::KILL, id)),
+            Platform::Miniflare => send_signal(Signal::KILL, self.workerd_of_miniflare()),
         }
         self.restart()
     }
@@ -98,24 +98,20 @@ impl Worker {
     ///
     /// Panics when there is no such process or it does not end.
     pub fn kill_workerd(&self, just_before: impl FnOnce()) {
-        let mut just_before = Some(just_before);
-        self.workerd_of_miniflare(|id| {
-            let just_before = just_before.take().expect("one workerd");
-            just_before();
-            send_signal(Signal::KILL, id);
-            let deadline = Instant::now() + scaled(Duration::from_secs(30));
-            let is_running = || self.workerds().contains(&id);
-            while is_running() {
-                assert!(Instant::now() < deadline, "workerd did not end");
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        });
+        let id = self.workerd_of_miniflare();
+        just_before();
+        send_signal(Signal::KILL, id);
+        let deadline = Instant::now() + scaled(Duration::from_secs(30));
+        while self.workerds().contains(&id) {
+            assert!(Instant::now() < deadline, "workerd did not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
-    /// Calls a function with the id of the workerd that Miniflare runs.
-    fn workerd_of_miniflare(&self, found: impl FnOnce(u32)) {
+    /// Returns the id of the workerd that Miniflare runs.
+    fn workerd_of_miniflare(&self) -> u32 {
         let id = self.workerds().first().copied();
-        found(id.expect("a workerd that runs the Worker"));
+        id.expect("a workerd that runs the Worker")
     }
 
     fn workerds(&self) -> Vec<u32> {
