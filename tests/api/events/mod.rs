@@ -101,11 +101,10 @@ impl Event {
         self.redate(store);
     }
 
-    /// Dates the end of the event back in the store, so that it has just ended. A Worker that knows the definitions goes
-    /// by its own: a test goes on with [`another`].
+    /// Dates the end of the event back in the store to this second: jiff and the service print zeros of a fraction
+    /// differently. A Worker that knows the definitions goes by its own: a test goes on with [`another`].
     pub fn end(&mut self, store: &mut Store) {
-        self.to =
-            Timestamp::from_millisecond(Timestamp::now().as_millisecond()).expect("an instant");
+        self.to = second();
         self.from = self.from.min(self.to - 1.minutes());
         self.redate(store);
     }
