@@ -74,7 +74,8 @@ fn changes(random: &mut Random) -> Value {
             fields["pair_cap"] = json!(2 + random.below(8));
         }
         if ["comment", "bookmark"].contains(&action) {
-            fields["cooldown"] = json!(1 + random.below(3000));
+            // Longer than the test: the services get an activity one after the other.
+            fields["cooldown"] = json!(7200 * (1 + random.below(10)));
         }
         if action != "visit" {
             fields["received"] = json!(1 + random.below(4));
