@@ -2,17 +2,17 @@
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { basename } from 'node:path'
+
+import { listen } from '../sdk/listen.mjs'
 
 /** Starts it with packed packages. Returns its URL and a function that stops it. */
 export async function startRegistry(files) {
   const upstream = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim().replace(/\/$/, '')
   const packages = new Map(files.map((file) => [manifestOf(file).name, file]))
   const tarballs = new Map(files.map((file) => [`/tarballs/${basename(file)}`, file]))
-  const server = createServer((request, response) => {
+  const { url, stop } = await listen((request, response) => {
     const { pathname } = new URL(request.url, url)
     const name = decodeURIComponent(pathname.slice(1))
     const [file, tarball] = [packages.get(name), tarballs.get(pathname)]
@@ -21,13 +21,6 @@ export async function startRegistry(files) {
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(packument(file, url)))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const url = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`
-  const stop = () =>
-    new Promise((resolve) => {
-      server.close(resolve)
-      server.closeAllConnections()
-    })
   return { url, stop }
 }
 

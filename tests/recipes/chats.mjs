@@ -1,8 +1,8 @@
 // Stand-ins for the APIs of Discord and Slack, as their documents describe them, and requests signed as the two sign them.
 
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
+
+import { listen } from '../sdk/listen.mjs'
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 const SLACK_SECRET = '8f742231b10e8888abcd99yyyzzz85a5'
@@ -22,10 +22,8 @@ async function startApi(handle) {
     requests: 0,
     reads: 0,
     fault: 0,
-    url: '',
-    stop: async () => undefined,
   }
-  const server = createServer(async (request, response) => {
+  const { url, stop } = await listen(async (request, response) => {
     api.requests += 1
     let text = ''
     for await (const chunk of request) text += chunk
@@ -35,11 +33,7 @@ async function startApi(handle) {
     response.writeHead(status, { 'content-type': 'application/json', ...(status === 429 && { 'retry-after': '3' }) })
     response.end(body && JSON.stringify(body))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  api.url = `http://127.0.0.1:${port}`
-  api.stop = async () => void server.close()
-  return api
+  return Object.assign(api, { url, stop })
 }
 
 const startDiscord = () =>

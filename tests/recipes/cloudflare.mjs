@@ -1,16 +1,16 @@
 // A stand-in for the API of Cloudflare that wrangler deploys to: it accepts uploads and secrets, and records them.
 
-import { createServer } from 'node:http'
+import { listen } from '../sdk/listen.mjs'
 
 /** Returns the URL, the environment for wrangler, `uploads` and `secrets` as `Worker` and `Worker/NAME`, and `stop()`. */
 export async function startCloudflare() {
   const uploads = []
   const secrets = []
-  const server = createServer(async (request, response) => {
-    const { method, url = '' } = request
+  const { url, stop } = await listen(async (request, response) => {
+    const { method, url: target = '' } = request
     const chunks = []
     for await (const chunk of request) chunks.push(chunk)
-    const { pathname } = new URL(url, 'http://api')
+    const { pathname } = new URL(target, 'http://api')
     const [, script, rest] = pathname.match(/\/workers\/scripts\/([^/]+)(?:\/(.*))?$/) ?? []
     if (method === 'PUT' && script && !rest) uploads.push(script)
     if (method === 'PUT' && rest === 'secrets') secrets.push(`${script}/${JSON.parse(chunks.join('')).name}`)
@@ -22,14 +22,12 @@ export async function startCloudflare() {
     response.writeHead(isNew ? 404 : 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ messages: [], ...answer }))
   })
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
   const env = {
-    CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${port}/client/v4`,
+    CLOUDFLARE_API_BASE_URL: `${url}/client/v4`,
     CLOUDFLARE_API_TOKEN: 'token',
     CLOUDFLARE_ACCOUNT_ID: '0'.repeat(32),
   }
-  return { env, uploads, secrets, stop: () => new Promise((resolve) => server.close(resolve)) }
+  return { env, uploads, secrets, stop }
 }
 
 /** All fields that wrangler reads of any result. */

@@ -114,22 +114,18 @@ for (const [name, event, values] of [
   })
 }
 
-it('solution counts for its author until withdrawn', async () => {
+it('solution and vote count until withdrawn', async () => {
+  for (const [event, undo, user, points, ids] of [
+    ['accepted_solution', 'unaccepted_solution', 510, 15, { 'solved.user_id': 510, 'solved.id': 5510 }],
+    ['topic_upvote', 'topic_unvote', 520, 2, { 'topic_voting.voter_id': 520, 'topic_voting.topic_id': 5520 }],
+  ]) {
+    assert.deepEqual(await thrice(app, event, body(event, ids)), ONCE)
+    assert.equal(await app.rank.score(`discourse:${user}`), points)
+    assert.deepEqual(await thrice(app, undo, body(undo, ids)), UNDONE_ONCE)
+    assert.equal(await app.rank.score(`discourse:${user}`), 0)
+  }
   const ids = { 'solved.user_id': 510, 'solved.id': 5510 }
-  const accepted = body('accepted_solution', ids)
-  assert.deepEqual(await thrice(app, 'accepted_solution', accepted), ONCE)
-  assert.equal(await app.rank.score('discourse:510'), 15)
-  assert.deepEqual(await thrice(app, 'unaccepted_solution', body('unaccepted_solution', ids)), UNDONE_ONCE)
-  assert.equal(await app.rank.score('discourse:510'), 0)
-  assert.equal(await outcomes(app, 'accepted_solution', accepted), 'counted')
-})
-
-it('vote for a topic counts, and its withdrawal', async () => {
-  const ids = { 'topic_voting.voter_id': 520, 'topic_voting.topic_id': 5520 }
-  assert.deepEqual(await thrice(app, 'topic_upvote', body('topic_upvote', ids)), ONCE)
-  assert.equal(await app.rank.score('discourse:520'), 2)
-  assert.deepEqual(await thrice(app, 'topic_unvote', body('topic_unvote', ids)), UNDONE_ONCE)
-  assert.equal(await app.rank.score('discourse:520'), 0)
+  assert.equal(await outcomes(app, 'accepted_solution', body('accepted_solution', ids)), 'counted')
 })
 
 it('suspended user is hidden until the suspension ends', async () => {

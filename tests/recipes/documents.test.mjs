@@ -3,15 +3,14 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 
 import { startRegistry } from '../npm/registry.mjs'
 import { depth, isSoak } from '../sdk/depth.mjs'
+import { listen } from '../sdk/listen.mjs'
 import { startWrangler } from '../sdk/worker.mjs'
 import { startCloudflare } from './cloudflare.mjs'
 import { blocksOf, replace, run } from './commands.mjs'
@@ -155,7 +154,7 @@ async function countedBy(t, source, folder, event) {
 /** A stand-in for a deployment: it knows no profile, accepts all targets, and records activity. */
 async function startStandIn(t) {
   const bodies = []
-  const server = createServer(async (request, response) => {
+  const { url, stop } = await listen(async (request, response) => {
     let text = ''
     for await (const chunk of request) text += chunk
     const isActivity = request.url === '/v1/activity'
@@ -164,10 +163,8 @@ async function startStandIn(t) {
     const body = isActivity ? { results: [{ outcome: 'counted', points: 2 }] } : {}
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => server.close())
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  return { url: `http://127.0.0.1:${port}`, bodies }
+  t.after(stop)
+  return { url, bodies }
 }
 
 if (isSoak) {

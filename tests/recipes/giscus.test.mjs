@@ -6,7 +6,6 @@ import { after, before, it } from 'node:test'
 import {
   assertScore,
   deliver,
-  KEY,
   ONCE,
   outcomes,
   payload,
@@ -35,11 +34,8 @@ it('comment delivered three times counts once', async () => {
 
 /** The title of a discussion that giscus creates is the path of its page. */
 it('comment gives points to the registered page', async () => {
-  await fetch(`${app.rank.url}/v1/targets/${encodeURIComponent('/posts/first-program')}`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ title: 'The first program', author: '9' }),
-  })
+  const registered = { title: 'The first program', author: '9' }
+  await app.rank.client.putTarget({ target: '/posts/first-program', body: registered })
   const ids = { 'comment.user.id': 200, 'comment.id': 9300 }
   assert.equal(await outcomes(app, CREATED, body(CREATED, ids)), 'counted')
   await assertScore(app, '/v1/content/all/targets/%2Fposts%2Ffirst-program', 3)

@@ -154,12 +154,7 @@ it("comment gives points to the issue's author", async () => {
 /** A member's own choices are not in the payload. */
 it('choices of a member stay in the profile', async () => {
   const user = 'github:4200'
-  const put = await fetch(`${app.rank.url}/v1/users/${user}`, {
-    method: 'PUT',
-    headers: { authorization: 'Bearer test-service-key', 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'old name', public_activity: true }),
-  })
-  assert.equal(put.status, 200)
+  await app.rank.client.putProfile({ user, body: { name: 'old name', public_activity: true } })
   const body = payload('github', 'star.created', { 'sender.id': 4200 })
   assert.equal(await outcomes(app, 'star.created', body), 'counted')
   const { name, public_activity } = await read(app, `/v1/users/${user}`)

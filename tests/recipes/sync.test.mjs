@@ -2,10 +2,9 @@
 // of WordPress.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { it } from 'node:test'
 
+import { listen } from '../sdk/listen.mjs'
 import { startBundled } from '../sdk/worker.mjs'
 import { KEY, startProxy, startApp as startRank } from '../server-sdk/support.mjs'
 import { receiverConfig } from './support.mjs'
@@ -24,7 +23,7 @@ async function startSite(t) {
     requests: 0,
     fault: false,
   }
-  const server = createServer((request, response) => {
+  const { url, stop } = await listen((request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://site')
     const credentials = Buffer.from(`admin:${APPLICATION_PASSWORD}`).toString('base64')
     assert.equal(request.headers.authorization, `Basic ${credentials}`)
@@ -35,10 +34,8 @@ async function startSite(t) {
     const items = lists[pathname.split('/').at(-1)]
     response.writeHead(200, { 'x-wp-total': items.length, 'x-wp-totalpages': 1 }).end(JSON.stringify(items))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => server.close())
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  return Object.assign(site, { url: `http://127.0.0.1:${port}` })
+  t.after(stop)
+  return Object.assign(site, { url })
 }
 
 /** Starts a deployment, a site and the Worker. */
@@ -69,8 +66,7 @@ async function start(t, vars = {}) {
   }
   /** Returns what the deployment has of the last run. */
   const stored = async () => {
-    const read = await fetch(`${rank.url}/v1/syncs`, { headers: { authorization: `Bearer ${KEY}` } })
-    const { source, reported_at, completed_at, ...result } = (await read.json()).syncs[0]
+    const { source, reported_at, completed_at, ...result } = (await rank.client.listSyncs()).syncs[0]
     assert.equal(source, 'wordpress')
     return result
   }
@@ -80,27 +76,26 @@ async function start(t, vars = {}) {
 
 const DONE = { state: 'done', differences: 0, refused: {}, detail: '0 differ' }
 
-it('run of a night mends differences once', async (t) => {
-  const { site, run, scores } = await start(t)
+it('failed run is repeated, each night mends once', async (t) => {
+  const { site, run, scores, rank } = await start(t)
+  const name = async () => (await rank.client.getProfile({ user: '7' })).name
+  site.fault = true
+  const { state, detail } = await run(NIGHT)
+  assert.equal(state, 'failed')
+  assert.match(detail, /did not answer: status 500$/)
+  site.fault = false
   // Five activities, and the authors of three posts.
-  assert.deepEqual(await run(NIGHT), { ...DONE, mended: 8 })
-  assert.deepEqual(await scores(), [30, 6])
+  assert.deepEqual(await run(NIGHT + 20 * 60_000), { ...DONE, mended: 8 })
+  assert.deepEqual([await scores(), await name()], [[30, 6], 'User 7'])
   const { requests } = site
-  assert.equal(await run(NIGHT + 20 * 60_000), undefined)
+  assert.equal(await run(NIGHT + 40 * 60_000), undefined)
   assert.equal(site.requests, requests)
   site.comments.pop()
   site.posts[2].author = 8
   assert.deepEqual(await run(NIGHT + DAY), { ...DONE, mended: 4 })
   assert.deepEqual(await scores(), [20, 13])
-})
-
-it('run without differences sends a new name', async (t) => {
-  const { site, run, rank } = await start(t)
-  const name = async () => (await (await fetch(`${rank.url}/v1/users/7`)).json()).name
-  await run(NIGHT)
-  assert.equal(await name(), 'User 7')
   site.users[0].name = 'anon7'
-  assert.deepEqual(await run(NIGHT + DAY), { ...DONE, mended: 0 })
+  assert.deepEqual(await run(NIGHT + 2 * DAY), { ...DONE, mended: 0 })
   assert.equal(await name(), 'anon7')
 })
 
@@ -120,17 +115,6 @@ it('run goes on where the budget has ended', async (t) => {
   assert.deepEqual(await scores(), [30, 6])
   // Each page of the source is read once.
   assert.equal(site.requests, 4)
-})
-
-it('failed run is reported and tried again', async (t) => {
-  const { site, run, scores } = await start(t)
-  site.fault = true
-  const { state, detail } = await run(NIGHT)
-  assert.equal(state, 'failed')
-  assert.match(detail, /did not answer: status 500$/)
-  site.fault = false
-  assert.deepEqual(await run(NIGHT + 20 * 60_000), { ...DONE, mended: 8 })
-  assert.deepEqual(await scores(), [30, 6])
 })
 
 it('run without HEAL changes nothing', async (t) => {

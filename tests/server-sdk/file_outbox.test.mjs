@@ -58,18 +58,14 @@ it('entries survive reopening in order', async (t) => {
   assert.deepEqual(await contents(reopened), [activity(1), activity(3), activity(4), activity(5)])
 })
 
-it('file is private', async (t) => {
-  const path = newPath(t)
-  await open(t, path)
-  assert.equal(statSync(path).mode & 0o777, 0o600)
-})
-
-it('file of an earlier release becomes private', async (t) => {
-  const path = newPath(t)
-  writeFileSync(path, HEADER)
-  chmodSync(path, 0o644)
-  await open(t, path)
-  assert.equal(statSync(path).mode & 0o777, 0o600)
+it('file is private, of an earlier release too', async (t) => {
+  const [path, earlier] = [newPath(t), newPath(t)]
+  writeFileSync(earlier, HEADER)
+  chmodSync(earlier, 0o644)
+  for (const file of [path, earlier]) {
+    await open(t, file)
+    assert.equal(statSync(file).mode & 0o777, 0o600, file)
+  }
 })
 
 it('symbolic link and folder are refused', async (t) => {
@@ -302,7 +298,7 @@ it('failed sync rejects and leaves no trace', async (t) => {
   assert.deepEqual(await contents(await open(t, path)), [activity(2)])
 })
 
-it('limit rejects', async (t) => {
+it('full outbox and closed outbox reject', async (t) => {
   const outbox = await open(t, newPath(t), { limit: 3 })
   const results = await Promise.allSettled(activities(4).map((activity) => outbox.append(activity)))
   assert.deepEqual(
@@ -310,10 +306,6 @@ it('limit rejects', async (t) => {
     ['fulfilled', 'fulfilled', 'fulfilled', 'rejected'],
   )
   assert.ok(/** @type {PromiseRejectedResult} */ (results[3]).reason instanceof OutboxFullError)
-})
-
-it('closed outbox rejects', async (t) => {
-  const outbox = await open(t, newPath(t))
   await outbox.close()
   await assert.rejects(outbox.append(activity(1)), ClosedError)
 })
@@ -345,11 +337,8 @@ it('lock ends with its process', async (t) => {
   assert.deepEqual(readdirSync(join(path, '..')), ['outbox'])
 })
 
-it('path too long for a lock is an error', async (t) => {
+it('path that cannot be locked or opened is an error', async (t) => {
   await assert.rejects(FileOutbox.open(`${newPath(t)}${'x'.repeat(120)}`), RangeError)
-})
-
-it('folder must exist', async (t) => {
   await assert.rejects(FileOutbox.open(join(newPath(t), 'missing', 'outbox')), { code: 'ENOENT' })
 })
 

@@ -34,7 +34,7 @@ before(async () => {
       WEBHOOKS: JSON.stringify([{ url: 'http://127.0.0.1:1', secret: `whsec_${'A'.repeat(32)}` }]),
     },
   })
-  rank = new Client({ url: app.url, key: KEY })
+  rank = app.client
 })
 after(() => app?.stop())
 

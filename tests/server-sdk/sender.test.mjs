@@ -284,14 +284,16 @@ it('error in a callback is reported', async (t) => {
   )
 })
 
-it('close sends what is waiting', async (t) => {
-  const { client, user } = await start(t)
-  const accepted = track(client, visits(user, 700))
-  assert.equal(await client.close(), true)
-  await accepted
-  assert.equal(await app.score(user), 700)
-  await assert.rejects(client.track(visits(user, 1)[0]), ClosedError)
-  assert.equal(await client.close(), true)
+it('close and disposal send what is waiting', async (t) => {
+  for (const close of ['close', Symbol.asyncDispose]) {
+    const { client, user } = await start(t)
+    const accepted = track(client, visits(user, 700))
+    assert.equal(await client[close](), close === 'close' ? true : undefined)
+    await accepted
+    assert.equal(await app.score(user), 700)
+    await assert.rejects(client.track(visits(user, 1)[0]), ClosedError)
+    assert.equal(await client.close(), true)
+  }
 })
 
 /** An outbox of the caller, such as a table, which stores the activity only after `close` was called. */
@@ -314,13 +316,6 @@ it('close waits for the outbox', async (t) => {
   await accepted
   assert.equal(await closed, true)
   assert.equal(await app.score(user), 1)
-})
-
-it('async disposal closes the client', async (t) => {
-  const { client, user } = await start(t)
-  await track(client, visits(user, 3))
-  await client[Symbol.asyncDispose]()
-  assert.equal(await app.score(user), 3)
 })
 
 it('flush sends without closing', async (t) => {

@@ -1,8 +1,7 @@
 // The Worker with its store for the npm package, and a proxy before it that injects faults.
 
-import { createServer } from 'node:http'
-
 import { Client } from '../../sdk/js/src/index.js'
+import { listen } from '../sdk/listen.mjs'
 import { STORE_TIMEOUT } from '../sdk/slowness.mjs'
 import { startGateway } from '../sdk/support.mjs'
 import { startWorker } from '../sdk/worker.mjs'
@@ -14,7 +13,7 @@ export const JWT_SECRET = 'a test secret that is longer than 32 bytes'
 export const FAST = { baseDelay: 1, maxDelay: 5 }
 
 /**
- * Starts the Worker and its store. Returns its URL, `score(user)` and `stop()`. `options` are passed to `startWorker`.
+ * Starts the Worker and its store. Returns its URL, a client, `score(user)` and `stop()`. `options` are passed to `startWorker`.
  * @param {{ vars?: object, live?: boolean, databases?: boolean }} [options]
  */
 export async function startApp({ vars = {}, ...options } = {}) {
@@ -32,11 +31,12 @@ export async function startApp({ vars = {}, ...options } = {}) {
       },
       options,
     )
-    const rank = new Client({ url: worker.url, key: KEY })
+    const client = new Client({ url: worker.url, key: KEY })
     return {
       url: worker.url,
+      client,
       /** Returns the all-time score of a user. */
-      score: async (user) => (await rank.getStanding({ period: 'all', user })).score,
+      score: async (user) => (await client.getStanding({ period: 'all', user })).score,
       stop: async () => {
         await worker.stop()
         await store.stop()
@@ -62,12 +62,12 @@ export const HANG = Symbol('hang')
  */
 export async function startProxy(app, fault = (..._) => undefined) {
   const requests = []
-  const server = createServer(async (request, response) => {
+  const { url, stop } = await listen(async (request, response) => {
     const chunks = []
     for await (const chunk of request) chunks.push(chunk)
     const text = Buffer.concat(chunks).toString()
-    const { method, url, headers } = request
-    const recorded = { method, url, headers, text, time: performance.now() }
+    const { method, url: path, headers } = request
+    const recorded = { method, url: path, headers, text, time: performance.now() }
     const injected = fault(recorded, requests.push(recorded) - 1)
     if (injected === HANG) return
     if (injected === CUT) return request.socket.destroy()
@@ -75,7 +75,7 @@ export async function startProxy(app, fault = (..._) => undefined) {
       return response.writeHead(injected.status, injected.headers).end(injected.body)
     }
     const { authorization, 'content-type': type } = headers
-    const answer = await fetch(app.url + url, {
+    const answer = await fetch(app.url + path, {
       method,
       headers: { authorization, ...(type && { 'content-type': type }) },
       body: text || undefined,
@@ -84,17 +84,12 @@ export async function startProxy(app, fault = (..._) => undefined) {
     if (injected === LOSE_RESPONSE) return request.socket.destroy()
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(body)
   })
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     requests,
     /** Returns the arrays of activities that were sent. */
     batches: () => requests.filter(({ url }) => url === '/v1/activity').map(({ text }) => JSON.parse(text)),
-    stop: () => {
-      server.closeAllConnections()
-      return new Promise((resolve) => server.close(() => resolve(undefined)))
-    },
+    stop,
   }
 }
 

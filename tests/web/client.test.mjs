@@ -77,7 +77,7 @@ const failWith = (route, status, headers = {}) =>
   })
 
 describe('tracking', () => {
-  it('result resolves the promise and fires an event', async (t) => {
+  it('result resolves the promise, also a refusal', async (t) => {
     const page = await open(t)
     const result = await page.evaluate(`rank.track('like', 'p')`)
     assert.deepEqual(
@@ -89,27 +89,25 @@ describe('tracking', () => {
     assert.equal((await page.evaluate(`rank.undo('like', 'p')`)).outcome, 'undone')
     assert.equal(await score(), 0)
     assert.equal(await queued(page), 0)
+    const bodies = recordBodies(page)
+    const comment = await page.evaluate(`rank.track('comment', 'c-1', { on: 'post-7' })`)
+    assert.equal(comment.outcome, 'counted')
+    assert.deepEqual(bodies, [[{ user, action: 'comment', target: 'c-1', on: 'post-7' }]])
+    const [dance, like] = await page.evaluate(`Promise.all([rank.track('dance', 'p'), rank.track('like', 'q')])`)
+    assert.deepEqual([dance.error.status, dance.error.type, like.outcome], [422, '/problems/unknown-action', 'counted'])
+    const alone = await page.evaluate(`rank.track('dance', 'p')`)
+    assert.deepEqual([alone.error.status, alone.error.type], [422, '/problems/unknown-action'])
+    assert.equal(bodies.length, 3)
+    assert.equal(await queued(page), 0)
+    const refused = `(() => { try { rank.track('like', 7n) } catch (error) { return error.name } })()`
+    assert.equal(await page.evaluate(refused), 'TypeError')
+    const results = await page.evaluate(`Promise.all([rank.track(undefined, 'p'), rank.track('like', 'r')])`)
+    assert.deepEqual([results[0].error.status, results[1].outcome], [422, 'counted'])
+    assert.equal(await queued(page), 0)
     assert.deepEqual(page.errors, [])
   })
 
-  it('activity names another target that receives', async (t) => {
-    const page = await open(t)
-    const bodies = recordBodies(page)
-    const result = await page.evaluate(`rank.track('comment', 'c-1', { on: 'post-7' })`)
-    assert.equal(result.outcome, 'counted')
-    assert.deepEqual(bodies, [[{ user, action: 'comment', target: 'c-1', on: 'post-7' }]])
-  })
-
-  it('activity that cannot be sent holds up no other', async (t) => {
-    const page = await open(t)
-    const refused = `(() => { try { rank.track('like', 7n) } catch (error) { return error.name } })()`
-    assert.equal(await page.evaluate(refused), 'TypeError')
-    const results = await page.evaluate(`Promise.all([rank.track(undefined, 'p'), rank.track('like', 'p')])`)
-    assert.deepEqual([results[0].error.status, results[1].outcome], [422, 'counted'])
-    assert.equal(await queued(page), 0)
-  })
-
-  it('calls of one task are one ordered request', async (t) => {
+  it('calls of one task share requests up to a limit', async (t) => {
     const page = await open(t)
     const bodies = recordBodies(page)
     const results = await page.evaluate(
@@ -118,10 +116,26 @@ describe('tracking', () => {
     // The last two are merged.
     assert.deepEqual(outcomes(results), ['counted', 'undone', 'counted', 'counted'])
     assert.deepEqual(
-      bodies.map((body) => body.length),
+      bodies.splice(0).map((body) => body.length),
       [3],
     )
     assert.equal(await score(), 2)
+    await page.evaluate(`Promise.all(Array.from({ length: 101 }, (_, n) => rank.track('visit', '/' + n)))`)
+    assert.deepEqual(
+      bodies.splice(0).map((body) => body.length),
+      [50, 50, 1],
+    )
+    assert.equal(await score(), 103)
+    // The service refuses a request of more than 256 KB, and with it every activity in it.
+    const long = await page.evaluate(
+      `Promise.all(Array.from({ length: 50 }, (_, n) => rank.track('like', n ? '排'.repeat(2000) + n : 'q')))`,
+    )
+    const statuses = long.map(({ outcome, error }) => outcome ?? error.status)
+    assert.deepEqual(statuses, ['counted', ...Array(49).fill(400)])
+    assert.deepEqual(
+      bodies.splice(0).map((body) => body.length),
+      [25, 24, 1],
+    )
   })
 
   it('visits prefer a response without standings', async (t) => {
@@ -138,43 +152,6 @@ describe('tracking', () => {
     const undone = await page.evaluate(undo)
     assert.deepEqual(undone, { outcome: 'undone', points: -2 })
     assert.deepEqual(sent, ['return=minimal', 'return=representation', 'return=minimal'])
-  })
-
-  it('request has at most 50 activities', async (t) => {
-    const page = await open(t)
-    const bodies = recordBodies(page)
-    await page.evaluate(`Promise.all(Array.from({ length: 101 }, (_, n) => rank.track('visit', '/' + n)))`)
-    assert.deepEqual(
-      bodies.map((body) => body.length),
-      [50, 50, 1],
-    )
-    assert.equal(await score(), 101)
-  })
-
-  /** The service refuses a request of more than 256 KB, and with it every activity in it. */
-  it('long targets are split across requests', async (t) => {
-    const page = await open(t)
-    const bodies = recordBodies(page)
-    const results = await page.evaluate(
-      `Promise.all(Array.from({ length: 50 }, (_, n) => rank.track('like', n ? '排'.repeat(2000) + n : 'p')))`,
-    )
-    const statuses = results.map(({ outcome, error }) => outcome ?? error.status)
-    assert.deepEqual(statuses, ['counted', ...Array(49).fill(400)])
-    assert.deepEqual(
-      bodies.map((body) => body.length),
-      [25, 24, 1],
-    )
-  })
-
-  it('rejected activity is not retried or blocking', async (t) => {
-    const page = await open(t)
-    const bodies = recordBodies(page)
-    const [dance, like] = await page.evaluate(`Promise.all([rank.track('dance', 'p'), rank.track('like', 'p')])`)
-    assert.deepEqual([dance.error.status, dance.error.type, like.outcome], [422, '/problems/unknown-action', 'counted'])
-    const alone = await page.evaluate(`rank.track('dance', 'p')`)
-    assert.deepEqual([alone.error.status, alone.error.type], [422, '/problems/unknown-action'])
-    assert.equal(bodies.length, 2)
-    assert.equal(await queued(page), 0)
   })
 
   it("another user's token is rejected for good", async (t) => {
@@ -209,10 +186,6 @@ describe('done', () => {
     await page.route(ACTIVITY, (route) => route.abort())
     await startTracking(page, `[rank.undo('like', 'p'), rank.track('like', 'none')]`)
     assert.deepEqual(await done(), [false, true, true])
-  })
-
-  it('refused request rejects', async (t) => {
-    const page = await open(t)
     const refused = `rank.done('like', []).catch(({ message }) => message)`
     assert.equal(await page.evaluate(refused), 'targets: each must be 1 to 512 bytes, not 0')
   })
@@ -373,7 +346,7 @@ describe('responses', () => {
 })
 
 describe('visits', () => {
-  it('each path of the history counts once', async (t) => {
+  it('each path of the history counts once until closed', async (t) => {
     const page = await open(t, 'rank.visits()')
     const paths = ['/news', '/news?page=2', '/news#end', '/about/', '/about']
     for (const path of paths) await page.evaluate((path) => history.pushState(null, '', path), path)
@@ -382,6 +355,8 @@ describe('visits', () => {
     await page.goBack()
     await page.evaluate(`rank.track('like', 'p')`)
     assert.deepEqual(await counts(), { visit: 4, like: 1 })
+    await page.evaluate(`rank.close(); history.pushState(null, '', '/closed')`)
+    assert.equal(await queued(page), 0)
   })
 
   it('each loaded page counts', async (t) => {
@@ -395,18 +370,14 @@ describe('visits', () => {
     assert.deepEqual(await counts(), { visit: 2, like: 1 })
   })
 
-  it('links to one page are one path', async (t) => {
+  it('browser has the paths of the service', async (t) => {
     const page = await open(t)
     const paths = ['/caf\u00e9', '/cafe\u0301/', '/caf%c3%a9', '/a/..//caf%65%CC%81?page=2']
     await page.evaluate((paths) => Promise.all(paths.map((path) => rank.track('visit', path))), paths)
     // Together they are one activity in the queue.
     assert.deepEqual(await page.evaluate('results'), [['/caf%C3%A9', 'counted']])
-  })
-
-  /** Chromium has another URL parser and other Unicode tables than Node.js. */
-  it('browser and service have the same paths', async (t) => {
+    // Chromium has another URL parser and other Unicode tables than Node.js.
     const vectors = JSON.parse(readFileSync(new URL('../vectors/visit_paths.json', import.meta.url), 'utf8'))
-    const page = await open(t)
     const normals = await page.evaluate(
       async ({ url, paths }) => {
         const { normalPath } = await import(`${url}/client/visits.js`)
@@ -418,13 +389,6 @@ describe('visits', () => {
       normals,
       vectors.map(({ normal }) => normal),
     )
-  })
-
-  it('close stops counting', async (t) => {
-    const page = await open(t, 'rank.visits()')
-    await eventually(counts, { visit: 1 })
-    await page.evaluate(`rank.close(); history.pushState(null, '', '/news')`)
-    assert.equal(await queued(page), 0)
   })
 })
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 
-import { eventually, shareApp } from './support.mjs'
+import { elementSize, eventually, recordRequests, shareApp } from './support.mjs'
 
 /** Each element with its attributes, and the value that its test sets. */
 const ELEMENTS = {
@@ -130,26 +130,43 @@ describe('failures', () => {
     })
   }
 
-  it('row of an invalid member-url has no link', async (t) => {
-    const body = '<activity-rank src="APP_URL" layout="list" member-url="https://[{user}" refresh="0"></activity-rank>'
+  it('unknown time zone is UTC, no link without a URL', async (t) => {
+    const body =
+      '<activity-rank src="APP_URL" period="week" layout="list" member-url="https://[{user}" refresh="0" lang="en"></activity-rank>'
     const page = await open(t, body, (url) => (url.includes('/winners') ? { boards: [BOARD] } : BOARD))
     await page.locator('[part~=winner]').waitFor()
     assert.deepEqual(await page.locator('[part=name]').allTextContents(), ['ada', 'ada'])
     assert.equal(await page.getByRole('link').count(), 0)
     assert.deepEqual(await page.evaluate('failed'), [])
-    assert.deepEqual(page.errors, [])
-  })
-
-  it('unknown time zone counts as UTC', async (t) => {
-    const body = '<activity-rank src="APP_URL" period="week" refresh="0" lang="en"></activity-rank>'
-    const page = await open(t, body, (url) => (url.includes('/winners') ? { boards: [BOARD] } : BOARD))
-    await page.locator('[part~=winner]').waitFor()
     const title = page.locator('[part=title]')
     const shown = await title.getAttribute('title')
     assert.equal(shown.replace(/\s/g, ' '), 'Nov 23 – 29, 2026, Asia/Nowhere')
     assert.equal(await page.getByRole('button', { name: 'Previous' }).getAttribute('value'), '2026-11-22')
     assert.equal(await page.getByRole('button', { name: 'Next' }).getAttribute('value'), '2026-11-30')
     assert.deepEqual(page.errors, [])
+  })
+})
+
+describe('requests', () => {
+  it('element without a user sends none', async (t) => {
+    const body =
+      '<activity-card src="APP_URL">No card</activity-card><activity-heatmap src="APP_URL">No days</activity-heatmap>'
+    let urls = []
+    const before = (page) => void (urls = recordRequests(page, /\/v1\//))
+    const page = await app.open(t, SCRIPT + body, { before })
+    for (const text of ['No card', 'No days']) await page.getByText(text).waitFor()
+    await page.waitForLoadState()
+    assert.deepEqual(urls, [])
+  })
+
+  /** In KB, gzipped. */
+  const SIZES = { rank: 18, climb: 12, heatmap: 10.3, card: 7.8, like: 6 }
+
+  it('scripts have at most their size', async () => {
+    for (const [name, limit] of Object.entries(SIZES)) {
+      const bytes = await elementSize(`activity-${name}.js`)
+      assert.ok(bytes <= limit * 1024, `${name}: ${bytes}`)
+    }
   })
 })
 

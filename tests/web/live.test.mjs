@@ -36,10 +36,12 @@ function recordPaths(page) {
   return paths
 }
 
-it('like in another tab moves a row', async (t) => {
+it('like in another tab moves a row without polling', async (t) => {
   await app.count([like('ada', 1), like('ada', 2), like('bob', 1)])
   let paths = []
-  const page = await app.open(t, ELEMENT, { before: (page) => (paths = recordPaths(page)) })
+  // It would poll every second.
+  const element = ELEMENT.replace('user=', 'refresh="1" user=')
+  const page = await app.open(t, element, { before: (page) => (paths = recordPaths(page)) })
   await eventually(() => names(page), ['ada', 'bob'])
   await eventually(() => paths, ['/v1/ranking/day', '/v1/ranking/day/live'])
   const tab = await app.open(t, '')

@@ -13,7 +13,6 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { after } from 'node:test'
@@ -23,6 +22,7 @@ import { gzipSync } from 'node:zlib'
 import { chromium } from 'playwright-core'
 
 import { bundleElement } from '../../scripts/web.mjs'
+import { listen } from '../sdk/listen.mjs'
 import { STORE_TIMEOUT, scaled } from '../sdk/slowness.mjs'
 import { startGateway } from '../sdk/support.mjs'
 import { startWorker } from '../sdk/worker.mjs'
@@ -210,35 +210,24 @@ class TestApp {
   }
 
   async #servePages() {
-    const server = createServer((request, response) => {
+    const { url, stop } = await listen((request, response) => {
       const handler = this.#handlers.get(new URL(request.url, 'http://pages').pathname)
       if (handler) return handler(request, response)
       response.writeHead(404).end()
     })
-    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
-    this.#cleanups.push(() => {
-      server.closeAllConnections()
-      return new Promise((resolve) => server.close(resolve))
-    })
-    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-    return `http://127.0.0.1:${port}`
+    this.#cleanups.push(stop)
+    return url
   }
 }
 
 /** Delays matching requests of a page until the returned function is called. */
 export async function delayRequests(page, pattern) {
-  const { promise, resolve } = deferred()
+  const { promise, resolve } = Promise.withResolvers()
   await page.route(pattern, async (route) => {
     await promise
-    await route.continue()
+    await route.fallback()
   })
-  return resolve
-}
-
-function deferred() {
-  let resolve
-  const promise = new Promise((settle) => (resolve = settle))
-  return { promise, resolve }
+  return () => resolve(undefined)
 }
 
 /** Pauses the clock of a page, and collects the delays of its timers in the global `delays` from the next load on. */

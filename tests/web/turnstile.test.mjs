@@ -1,9 +1,9 @@
 // The Turnstile widget of <activity-like>, with stand-ins for the script and the check of Cloudflare.
 
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
 import { after, before, beforeEach, describe, it } from 'node:test'
 
+import { listen } from '../sdk/listen.mjs'
 import { eventually, layoutShift, PHONE, recordRequests, scrollWidth, startApp } from './support.mjs'
 
 const CLOUDFLARE = 'https://challenges.cloudflare.com/'
@@ -18,13 +18,12 @@ let tests = 0
 let targets
 
 before(async () => {
-  server = createServer(async (request, response) => {
+  server = await listen(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
     checks.push(Object.fromEntries(new URLSearchParams(body)))
     response.end(JSON.stringify({ success: isAccepted }))
   })
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
   app = await startApp({
     vars: {
       CONTENT_PERIODS: 'all',
@@ -32,14 +31,14 @@ before(async () => {
       VISITOR_KEY: 'a secret of visitors with 32 bytes',
       VISITORS_PER_ADDRESS: 1000,
       TURNSTILE_SECRET: 'the secret key',
-      TURNSTILE_URL: `http://127.0.0.1:${/** @type {any} */ (server.address()).port}/siteverify`,
+      TURNSTILE_URL: `${server.url}/siteverify`,
       BOARD_MAX_AGE: 0,
     },
   })
 })
 after(async () => {
   await app?.stop()
-  server.close()
+  await server?.stop()
 })
 beforeEach(async () => {
   targets = ['a', 'b'].map((name) => `post-${tests}-${name}`)

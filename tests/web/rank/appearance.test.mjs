@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 
 import { PNG } from 'pngjs'
 
-import { elementSize, eventually, names } from '../support.mjs'
+import { eventually, names } from '../support.mjs'
 import {
   answer,
   app,
@@ -227,9 +227,4 @@ describe('languages', () => {
       await eventually(() => text(page, 'empty'), '暂无人上榜，来做今天的第一名吧！')
     }
   })
-})
-
-it('element has at most 18 KB gzipped', async () => {
-  const bytes = await elementSize('activity-rank.js')
-  assert.ok(bytes <= 18 * 1024, `${bytes}`)
 })

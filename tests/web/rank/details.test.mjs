@@ -14,6 +14,7 @@ import {
   element,
   group,
   members,
+  ownRank,
   rowCount,
   text,
   useApp,
@@ -35,7 +36,7 @@ const open = (t, board, options = {}) => {
 describe('rows', () => {
   const movements = (page) => page.locator('tbody [part~=movement]').allTextContents()
 
-  it('movement is shown on every row', async (t) => {
+  it('movement and level are shown on every row', async (t) => {
     const page = await open(t, boardOf(members(5)))
     await eventually(() => movements(page), ['▲2', '', '▼2', 'new', '▲7'])
     const labels = await page
@@ -48,6 +49,8 @@ describe('rows', () => {
       ['movement new', null],
       ['movement up', 'Up 7 since the last period'],
     ])
+    const levels = await page.locator('tbody [part=level]').allTextContents()
+    assert.deepEqual(levels, ['Expert', '', 'Expert', '', 'Expert'])
   })
 
   it('first board ever has no new rows', async (t) => {
@@ -79,11 +82,6 @@ describe('rows', () => {
     const page = await app.open(t, element())
     await eventually(() => names(page), ['bob', 'ada', 'eve'])
     assert.deepEqual(await movements(page), ['▲1', '▼1', 'new'])
-  })
-
-  it('level is beside the name', async (t) => {
-    const page = await open(t, boardOf(members(2)))
-    await eventually(() => page.locator('tbody [part=level]').allTextContents(), ['Expert', ''])
   })
 
   it('member-url links names to pages of the site', async (t) => {
@@ -285,10 +283,15 @@ describe('own row', () => {
     assert.equal(await page.locator('[part~=own-row]').count(), 0)
   })
 
-  it('own row below the board is pinned', async (t) => {
+  it('own row below the board is pinned, with its points', async (t) => {
     await countLikes(crowd(6))
     const page = await app.open(t, element('user="m5" limit="3"'))
+    await eventually(() => names(page), ['m1', 'm2', 'm3'])
     await eventually(() => text(page, 'details'), '3 points to rank 4')
+    assert.equal(await page.locator('[part=top]').textContent(), '')
+    assert.equal(await ownRank(page), '5')
+    assert.equal(await page.locator('[part=own] [part=score]').textContent(), '4')
+    assert.equal(await page.locator('[part~=own-row]').count(), 0)
     assert.equal(await pinned(page), true)
     const { x, width } = await box(page, '[part=progress]')
     const end = async () => {

@@ -99,8 +99,7 @@ describe('show more', () => {
   })
 
   it('space is reserved at once, and nothing else moves', async (t) => {
-    let release = () => {}
-    const gate = new Promise((resolve) => (release = () => resolve(undefined)))
+    const { promise: gate, resolve: release } = Promise.withResolvers()
     const respond = (offset) => (offset ? gate : undefined)
     const viewport = { width: 390, height: 1000 }
     const { page } = await open(t, 15, { respond, viewport, attributes: 'winners="none"' })
@@ -108,7 +107,7 @@ describe('show more', () => {
     await button(page).click()
     await page.locator('[part=more][aria-disabled]').waitFor()
     const reserved = [await box(page, 'activity-rank'), await box(page, '#below')]
-    release()
+    release(undefined)
     await eventually(() => rowCount(page), 15)
     assert.deepEqual([await box(page, 'activity-rank'), await box(page, '#below')], reserved)
     assert.deepEqual(await box(page, 'tbody tr:nth-child(10)'), before)

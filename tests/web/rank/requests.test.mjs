@@ -21,46 +21,12 @@ useApp()
 
 const ELEMENT = element()
 
-/**
- * Serves a board of these users and its event stream below the group's name on the origin of pages. Returns the open
- * streams. Each is a function that sends a board, or a slice of its event.
- */
-function serveStreams(users) {
-  const board = (users) => ({
-    period: {
-      kind: 'day',
-      id: 'd',
-      start: '2026-11-20T00:00:00Z',
-      end: '2026-11-21T00:00:00Z',
-      timezone: 'UTC',
-      closed: false,
-    },
-    total: users.length,
-    entries: users.map((id, index) => ({ rank: index + 1, score: 9 - index, user: { id } })),
-  })
-  const streams = []
-  const path = `/${group}/v1/ranking/day`
-  app.serve(path, (_, response) => response.end(JSON.stringify(board(users))))
-  app.serve(`${path}/live`, (_, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    const send = (users, from = 0, to = undefined) =>
-      response.write(`retry: 3000\nevent: board\nid: 1\ndata: ${JSON.stringify(board(users))}\n\n:\n\n`.slice(from, to))
-    send.end = () => response.end()
-    send(users)
-    streams.push(send)
-  })
-  return streams
-}
-
 /** Collects the warnings in a page's console, from now on. */
 function recordWarnings(page) {
   const warnings = []
   page.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()))
   return warnings
 }
-
-/** An element that shows the board of `serveStreams`. */
-const streamed = (attributes = '') => `<activity-rank src="${app.pages}/${group}" ${attributes}></activity-rank>`
 
 describe('requests', () => {
   it('src defaults to the origin of the module', async (t) => {
@@ -83,15 +49,6 @@ describe('requests', () => {
     await eventually(() => names(page), ['ada'])
     assert.equal(await page.getByText('Fallback').isVisible(), false)
     assert.ok(page.errors.length > 0)
-  })
-
-  it('property set before the definition selects the board', async (t) => {
-    await countLikes({ ada: 1 })
-    const script = '<script>document.querySelector("activity-rank").period = "week"</script>'
-    const page = await app.open(t, `<activity-rank src="APP_URL" group="GROUP"></activity-rank>${script}`)
-    await eventually(() => names(page), ['ada'])
-    assert.equal(await page.locator('activity-rank').getAttribute('period'), 'week')
-    assert.deepEqual(page.errors, [])
   })
 
   it('elements of one board share a request', async (t) => {
@@ -174,34 +131,6 @@ describe('requests', () => {
     assert.equal(await text(page, 'title'), 'Nov 20, 2026')
   })
 
-  it('elements share an event stream and do not poll', async (t) => {
-    const streams = serveStreams(['ada', 'bob'])
-    const before = (page) => page.clock.install()
-    const page = await app.open(t, streamed('refresh="1"').repeat(2), { before })
-    await eventually(() => names(page), ['ada', 'bob', 'ada', 'bob'])
-    await eventually(() => streams.length, 1)
-    const urls = recordBoardRequests(page)
-    streams[0](['bob', 'ada'])
-    await eventually(() => names(page), ['bob', 'ada', 'bob', 'ada'])
-    // An event may arrive in several chunks.
-    streams[0]([], 0, 60)
-    await page.clock.runFor(10_000)
-    assert.deepEqual(await names(page), ['bob', 'ada', 'bob', 'ada'])
-    streams[0]([], 60)
-    await page.getByText('Nobody yet. Be the first today.').nth(1).waitFor()
-    assert.deepEqual([urls, streams.length], [[], 1])
-  })
-
-  it('ended stream is reopened', async (t) => {
-    const streams = serveStreams(['ada'])
-    const page = await app.open(t, streamed())
-    await eventually(() => streams.length, 1)
-    streams[0].end()
-    await eventually(() => streams.length, 2)
-    streams[1](['eve'])
-    await eventually(() => names(page), ['eve'])
-  })
-
   it('missing stream is requested once', async (t) => {
     await countLikes({ ada: 1 })
     let boards = []
@@ -223,20 +152,13 @@ describe('requests', () => {
 describe('failures', () => {
   const UNREACHABLE = 'http://127.0.0.1:1'
 
-  it('fallback content shows and error fires', async (t) => {
-    const body = `<activity-rank src="${UNREACHABLE}"><a href="/top">The ranking</a></activity-rank>`
-    const page = await app.open(t, body, { before: recordEvents })
-    await page.getByRole('link', { name: 'The ranking' }).waitFor()
-    await eventually(() => page.evaluate('events'), ['error'])
-    assert.equal(await text(page, 'status'), '')
-  })
-
   it('board replaces the fallback after recovery', async (t) => {
     await countLikes({ ada: 1 })
     const fail = (page) => page.route(/\/v1\//, (route) => route.fulfill({ status: 503, body: 'busy' }))
     const before = (page) => Promise.all([recordEvents(page), fail(page)])
     const page = await app.open(t, ELEMENT.replace('><', '><b>Nothing to see</b><'), { before })
     await page.getByText('Nothing to see').waitFor()
+    assert.equal(await text(page, 'status'), '')
     await page.unroute(/\/v1\//)
     await eventually(() => names(page), ['ada'])
     assert.equal(await page.getByText('Nothing to see').isVisible(), false)
