@@ -23,6 +23,7 @@ pub const SLACK: i64 = 100;
 pub const LAG: i64 = 100_000;
 
 /// The configuration of a service.
+#[derive(Default)]
 pub struct Setup {
     pub timezone: &'static str,
     pub periods: &'static [&'static str],
@@ -57,12 +58,7 @@ impl Setup {
             decimals,
             order_bits: 30,
             rules,
-            content_periods: &[],
-            visitors: &[],
-            events: false,
-            journal: false,
-            accounts: false,
-            versions: false,
+            ..Self::default()
         }
     }
 

@@ -266,11 +266,9 @@ impl Generator {
                 action: action.clone(),
                 target: format!("/post-{}", self.random.u8(..100)),
                 undo: model.rules[&action].undo && self.random.u8(..8) == 0,
-                at: None,
-                groups: Vec::new(),
                 by_member: true,
                 on: model.content.as_ref().and_then(|_| self.on(&action)),
-                author: None,
+                ..Activity::default()
             };
             match action.as_str() {
                 "publish" => Item::Invalid(activity.json(), "forbidden"),
@@ -427,9 +425,7 @@ impl Generator {
             undo,
             at,
             groups,
-            by_member: false,
-            on: None,
-            author: None,
+            ..Activity::default()
         };
         Request::Adjust(avoid_unknown_order(activity, model, now), steps, event)
     }

@@ -172,12 +172,9 @@ impl Load {
             user: format!("u{user}"),
             action: action.to_owned(),
             target: format!("/{}", self.operations.len()),
-            undo: false,
             at,
             groups: groups.map(|(group, _)| group.to_owned()).collect(),
-            by_member: false,
-            on: None,
-            author: None,
+            ..Activity::default()
         }
     }
 

@@ -408,7 +408,7 @@ describe('year', () => {
 })
 
 describe('month', () => {
-  it('31 days are shown where no archive is bound', async (t) => {
+  it('31 days have texts and keys without an archive', async (t) => {
     await countSome()
     const page = await openPublic(t)
     const urls = recordRequests(page, ACTIVITY)

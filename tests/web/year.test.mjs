@@ -49,7 +49,7 @@ it('points that no day has yet are named', async (t) => {
 const NOTE =
   '2 points of this year are not in the calendar: it has closed days from the archive, which follows within hours.'
 
-it('years are switched, without changes of days', async (t) => {
+it('years are switched, others see no changes of a day', async (t) => {
   await app.runCron()
   const page = await open(t, 'ada')
   // Others see no changes of a day.

@@ -98,17 +98,7 @@ impl Api {
 
     /// Sends `POST path` with a JSON body.
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
-        self.post_raw(path, body.to_string(), JSON).await
-    }
-
-    /// Sends `POST path` with exactly these bytes and headers.
-    pub async fn post_raw(
-        &self,
-        path: &str,
-        body: impl Into<Bytes>,
-        headers: &[(&str, &str)],
-    ) -> Answer {
-        self.send(Method::POST, path, body, headers).await
+        self.send(Method::POST, path, body.to_string(), JSON).await
     }
 
     /// Sends `PUT path` with a JSON body.

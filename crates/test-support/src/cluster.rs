@@ -47,7 +47,7 @@ pub(crate) fn spawn(primaries: usize, replicas: usize) -> RedisServer {
     first.with_cluster(Cluster {
         _others: nodes,
         url: format!("redis+cluster://{}", addresses.join(",")),
-        proxy_port: start_proxy(ports[..primaries].to_vec()),
+        proxy_port: serve_clients(move |stream| serve(stream, &ports[..primaries])),
     })
 }
 
@@ -144,20 +144,23 @@ fn until(mut probe: impl FnMut() -> bool) {
     }
 }
 
-/// Starts the proxy. Each client connection gets a thread and its own connections to the nodes.
-fn start_proxy(primaries: Vec<u16>) -> u16 {
+/// Serves each client of a free port on a thread of its own. Returns the port.
+pub(crate) fn serve_clients(
+    serve: impl Fn(TcpStream) -> RedisResult<()> + Clone + Send + 'static,
+) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let port = listener.local_addr().expect("an address").port();
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let primaries = primaries.clone();
+            let serve = serve.clone();
             // The error is a client that disconnected.
-            thread::spawn(move || serve(stream, &primaries));
+            thread::spawn(move || serve(stream));
         }
     });
     port
 }
 
+/// Serves a client with connections of its own to the nodes.
 fn serve(stream: TcpStream, primaries: &[u16]) -> RedisResult<()> {
     stream.set_nodelay(true)?;
     let mut output = stream.try_clone()?;

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
@@ -21,6 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::api::http_client;
+use crate::listener::serve_on_thread;
 use crate::replica::{Replica, Route};
 
 /// A fault that the [`Forwarder`] injects into one request.
@@ -167,7 +167,7 @@ struct State {
 
 /// A forwarder on its own thread of this process; ends on drop.
 pub struct Forwarder {
-    address: SocketAddr,
+    port: u16,
     state: Arc<Mutex<State>>,
     /// Dropping it ends the thread.
     _stop: oneshot::Sender<Infallible>,
@@ -197,28 +197,11 @@ impl Forwarder {
 
     fn start(target: &str, replica: Option<Route>) -> Self {
         let state = Arc::new(Mutex::new(State::default()));
-        let (stop, stopped) = oneshot::channel();
-        let (sender, address) = std::sync::mpsc::channel();
         let (target, shared) = (target.to_owned(), Arc::clone(&state));
-        // Not a task of the test's runtime, which blocks while the test itself computes or waits
-        // for a process.
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .expect("a runtime");
-            runtime.block_on(async {
-                let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
-                let listener = listener.expect("a free port");
-                let _ = sender.send(listener.local_addr().expect("an address"));
-                tokio::select! {
-                    () = serve(listener, (target, replica), shared) => {}
-                    _ = stopped => {}
-                }
-            });
-        });
+        let (port, stop) =
+            serve_on_thread(move |listener| serve(listener, (target, replica), shared));
         Self {
-            address: address.recv().expect("the forwarder's thread started"),
+            port,
             state,
             _stop: stop,
         }
@@ -227,7 +210,7 @@ impl Forwarder {
     /// Returns `http://127.0.0.1:<port>`.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("http://127.0.0.1:{}", self.port)
     }
 
     /// Returns all requests since the start or the last [`reset`](Self::reset), failed ones

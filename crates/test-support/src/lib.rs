@@ -35,6 +35,7 @@ mod depth;
 mod forwarder;
 mod gateway;
 mod journal;
+mod listener;
 mod miniflare;
 mod redis_server;
 pub mod reference;

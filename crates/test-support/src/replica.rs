@@ -11,6 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 
 use crate::gateway::Gateway;
+use crate::listener::serve_on_thread;
 use crate::redis_server::{RedisOptions, RedisServer};
 
 /// The commands that a replica may serve.
@@ -189,25 +190,9 @@ impl Link {
     /// Starts a forwarder to a port.
     fn to(target: u16) -> Self {
         let (paused, is_paused) = watch::channel(false);
-        let (stop, stopped) = oneshot::channel();
-        let (sender, port) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .expect("a runtime");
-            runtime.block_on(async {
-                let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
-                let listener = listener.expect("a free port");
-                let _ = sender.send(listener.local_addr().expect("an address").port());
-                tokio::select! {
-                    () = serve(listener, target, is_paused) => {}
-                    _ = stopped => {}
-                }
-            });
-        });
+        let (port, stop) = serve_on_thread(move |listener| serve(listener, target, is_paused));
         Self {
-            port: port.recv().expect("the link's thread started"),
+            port,
             paused,
             _stop: stop,
         }

@@ -11,7 +11,6 @@
 use std::convert::Infallible;
 use std::io::{BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::thread;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -23,7 +22,7 @@ use hyper_util::rt::TokioIo;
 use redis::RedisResult;
 use serde_json::Value;
 
-use crate::cluster::read_command;
+use crate::cluster::{read_command, serve_clients};
 use crate::forwarder::forward;
 use crate::gateway::TOKEN;
 use crate::rest_client::RestClient;
@@ -55,8 +54,9 @@ impl StoreProxy {
             store: store.clone(),
             key_start: format!("{{{prefix}"),
         };
+        let resp_target = target.clone();
         Self {
-            redis: serve_resp(target.clone()),
+            redis: serve_clients(move |stream| serve_client(stream, &resp_target)),
             gateway: serve_rest(target),
         }
     }
@@ -119,20 +119,7 @@ fn keys<'a>(name: &str, words: &'a [&'a str]) -> &'a [&'a str] {
     words.get(range).unwrap_or_default()
 }
 
-/// Starts a thread for each Redis client, because such a client blocks.
-fn serve_resp(target: Target) -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    let port = listener.local_addr().expect("an address").port();
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let target = target.clone();
-            // The error is a client that disconnected.
-            thread::spawn(move || serve_client(stream, &target));
-        }
-    });
-    port
-}
-
+/// Serves a Redis client, which blocks.
 fn serve_client(stream: TcpStream, target: &Target) -> RedisResult<()> {
     stream.set_nodelay(true)?;
     let mut output = stream.try_clone()?;

@@ -60,15 +60,8 @@ impl Worker {
     /// Panics when it does not start.
     #[must_use]
     pub fn restart(self) -> Self {
-        let Self {
-            child,
-            prefix,
-            platform,
-            folder,
-            ..
-        } = self;
-        drop(child);
-        Self::serve(folder, prefix, platform)
+        drop(self.child);
+        Self::serve(self.folder, self.prefix, self.platform)
     }
 
     /// Kills workerd (`kill -9`), whatever it is doing, and restarts.
@@ -130,27 +123,14 @@ impl Worker {
     #[must_use]
     pub fn replace(self, script: &str) -> Self {
         assert_eq!(self.platform, Platform::Miniflare, "what replaces Workers");
-        let Self {
-            child,
-            prefix,
-            platform,
-            folder,
-            ..
-        } = self;
-        drop(child);
+        drop(self.child);
         let date = &repository::wrangler_toml()["compatibility_date"];
         let config = json!({"name": "other", "main": "other.js", "compatibility_date": date});
-        let write = |name, text: &str| std::fs::write(folder.path().join(name), text);
+        let write = |name, text: &str| std::fs::write(self.folder.path().join(name), text);
         write("other.js", script).expect("the script");
         write("other.json", &config.to_string()).expect("the configuration");
-        let (child, url) = miniflare::serve(folder.path(), "other.json");
-        Self {
-            child,
-            url,
-            prefix,
-            platform,
-            folder,
-        }
+        let (child, url) = miniflare::serve(self.folder.path(), "other.json");
+        Self { child, url, ..self }
     }
 
     /// Returns `http://127.0.0.1:<port>`.

@@ -28,15 +28,6 @@ fn prefix_leaves_no_key_after_its_thread() {
 }
 
 #[tokio::test]
-async fn worker_runs_in_workerd_and_miniflare() {
-    let workerd = Worker::start();
-    workerd.api().get("/").await.assert_status(200);
-    let miniflare = Worker::builder().miniflare().start();
-    miniflare.api().get("/").await.assert_status(200);
-    assert_ne!(workerd.prefix(), miniflare.prefix());
-}
-
-#[tokio::test]
 async fn miniflare_replaces_killed_workerd_with_its_queue() {
     let redis = RedisServer::spawn(RedisOptions::default());
     let gateway = Gateway::spawn(&redis.url());

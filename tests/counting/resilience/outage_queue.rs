@@ -25,9 +25,7 @@ fn activity(random: &mut Rng, yesterday: i64) -> Activity {
         undo: action == "like" && random.u8(..3) == 0,
         at: (action == "comment").then_some(yesterday),
         groups: groups.collect(),
-        by_member: false,
-        on: None,
-        author: None,
+        ..Activity::default()
     }
 }
 

@@ -13,7 +13,7 @@ use super::calendar::rfc3339;
 pub type DedupKey = (String, String, String);
 
 /// One activity.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
     /// The id of the user.
     pub user: String,

@@ -26,6 +26,12 @@ pub struct Calendar {
     pub zone: TimeZone,
 }
 
+impl Default for Calendar {
+    fn default() -> Self {
+        Self::new("UTC")
+    }
+}
+
 impl Calendar {
     /// Creates the calendar of a time zone.
     ///

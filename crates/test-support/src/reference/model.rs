@@ -80,6 +80,7 @@ impl Outcome {
 pub type DayHistory = BTreeMap<String, (u64, i64)>;
 
 /// The complete state of a deployment.
+#[derive(Default)]
 pub struct Model {
     /// The calendar of its time zone.
     pub calendar: Calendar,
@@ -135,21 +136,7 @@ impl Model {
             periods,
             max_points: (1 << 23) - 1,
             rules,
-            later_rules: BTreeMap::new(),
-            versions: BTreeMap::new(),
-            boards: BTreeMap::new(),
-            active: BTreeMap::new(),
-            undone: BTreeMap::new(),
-            daily: BTreeSet::new(),
-            cooldowns: BTreeMap::new(),
-            histories: BTreeMap::new(),
-            pairs: BTreeMap::new(),
-            hidden: BTreeSet::new(),
-            frozen: BTreeSet::new(),
-            content: None,
-            events: BTreeMap::new(),
-            erasures: None,
-            changes: Vec::new(),
+            ..Self::default()
         }
     }
 
