@@ -40,6 +40,7 @@ pub(crate) fn https_client() -> Client {
 }
 
 /// A client of one running service. Paths may carry a query: `get("/v1/ranking/day?limit=3")`.
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Api {
     client: Client,
@@ -49,7 +50,6 @@ pub struct Api {
 
 impl Api {
     /// Creates a client without credentials.
-    #[must_use]
     pub fn new(url: &str) -> Self {
         Self {
             // One per test: its connections belong to the test's runtime.
@@ -60,7 +60,6 @@ impl Api {
     }
 
     /// Returns a copy that sends `Authorization: Bearer <key>`.
-    #[must_use]
     pub fn with_key(&self, key: &str) -> Self {
         Self {
             key: Some(key.to_owned()),
@@ -69,7 +68,6 @@ impl Api {
     }
 
     /// Returns a copy that sends no credentials.
-    #[must_use]
     pub fn without_key(&self) -> Self {
         Self {
             key: None,
@@ -229,7 +227,6 @@ impl Answer {
     }
 
     /// Returns a header's value.
-    #[must_use]
     pub fn header(&self, name: impl TryInto<HeaderName>) -> Option<&str> {
         let name = name.try_into().ok()?;
         self.headers.get(name)?.to_str().ok()

@@ -24,13 +24,11 @@ impl Worker {
     /// # Panics
     ///
     /// Panics as [`WorkerBuilder::start`] does.
-    #[must_use]
     pub fn start() -> Self {
         Self::builder().start()
     }
 
     /// Returns a builder with the defaults.
-    #[must_use]
     pub fn builder() -> WorkerBuilder {
         WorkerBuilder::new()
     }
@@ -38,6 +36,7 @@ impl Worker {
 
 /// The configuration of a Worker. By default it has the shared [`gateway()`], the [`SERVICE_KEY`]
 /// and a unique key prefix.
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct WorkerBuilder {
     vars: Map<String, Value>,
@@ -73,28 +72,24 @@ impl WorkerBuilder {
     }
 
     /// Sets a text variable or a secret: `var("TIMEZONE", "Asia/Shanghai")`.
-    #[must_use]
     pub fn var(self, name: &str, value: &str) -> Self {
         self.json(name, json!(value))
     }
 
     /// Sets a variable that is a table or a number in `wrangler.toml`:
     /// `json("KEEP_DAYS", json!({ "day": 2 }))`.
-    #[must_use]
     pub fn json(mut self, name: &str, value: Value) -> Self {
         self.vars.insert(name.to_owned(), value);
         self
     }
 
     /// Removes a variable, also a default.
-    #[must_use]
     pub fn without(self, name: &str) -> Self {
         // Null means "not set": start() does not fill in the default.
         self.json(name, Value::Null)
     }
 
     /// Sets the URL of the store: a private gateway, a forwarder, or a closed port.
-    #[must_use]
     pub fn store(self, url: &str) -> Self {
         self.var("UPSTASH_REDIS_REST_URL", url)
     }
@@ -102,49 +97,42 @@ impl WorkerBuilder {
     /// Starts the Worker in Miniflare instead of plain workerd, which takes a second instead of milliseconds: for rate
     /// limits, assets as the platform serves them, a Cache API that outlives a restart, and a workerd that is replaced
     /// when it is killed. It has these bindings of wrangler.toml and the services of the builder.
-    #[must_use]
     pub fn miniflare(mut self) -> Self {
         self.platform = Platform::Miniflare;
         self
     }
 
     /// Sets the limit of a `[[ratelimits]]` binding and keeps its period, in [`miniflare`](Self::miniflare).
-    #[must_use]
     pub fn limit(mut self, name: &str, limit: u32) -> Self {
         self.limits.push((name.to_owned(), limit));
         self.miniflare()
     }
 
     /// Binds rate limiters that never reach their limit: each call of a limiter takes its time.
-    #[must_use]
     pub fn limited(mut self) -> Self {
         self.services.limited = true;
         self
     }
 
     /// Binds the archive, with its tables, and the snapshots.
-    #[must_use]
     pub fn archive(mut self) -> Self {
         self.services.archive = true;
         self
     }
 
     /// Binds the journal, with its tables.
-    #[must_use]
     pub fn journal(mut self) -> Self {
         self.services.journal = true;
         self
     }
 
     /// Binds the queues with immediate delivery. A message goes to the dead-letter queue after this number of attempts.
-    #[must_use]
     pub fn queued(mut self, attempts: u32) -> Self {
         self.services.queues = Some(Queues::Immediate { attempts });
         self
     }
 
     /// Binds the queues with the settings of wrangler.toml.
-    #[must_use]
     pub fn shipped_queues(mut self) -> Self {
         self.services.queues = Some(Queues::Shipped);
         self
@@ -152,35 +140,30 @@ impl WorkerBuilder {
 
     /// Binds the dataset of Analytics Engine. In workerd its data points are logged, see [`Worker::points`]; Miniflare
     /// drops them.
-    #[must_use]
     pub fn analytics(mut self) -> Self {
         self.services.analytics = true;
         self
     }
 
     /// Binds the Durable Object of live boards.
-    #[must_use]
     pub fn live(mut self) -> Self {
         self.services.live = true;
         self
     }
 
     /// Removes the binding `ASSETS`, in workerd.
-    #[must_use]
     pub fn without_files(mut self) -> Self {
         self.services.files = false;
         self
     }
 
     /// Adds an in-memory Cache API, in workerd; Miniflare always has one.
-    #[must_use]
     pub fn cached(mut self) -> Self {
         self.services.cache = Some(Cache::Memory);
         self
     }
 
     /// Adds a Cache API that stores nothing, as under workers.dev, in workerd.
-    #[must_use]
     pub fn forgetful_cache(mut self) -> Self {
         self.services.cache = Some(Cache::Forgetful);
         self
@@ -189,7 +172,6 @@ impl WorkerBuilder {
     /// Puts a caller in front that aborts a request with `X-Abort-After` after these milliseconds
     /// and responds with 499, in workerd, which does not notice that a client closes its connection. The archive, the
     /// journal and the queues bring such a caller.
-    #[must_use]
     pub fn aborting(mut self) -> Self {
         self.services.aborting = true;
         self
@@ -197,35 +179,30 @@ impl WorkerBuilder {
 
     /// Runs cron on request, see [`Worker::minute`], and the consumer of the queue for `POST /cdn-cgi/handler/queue` with a
     /// list of messages. The archive, the journal and the queues bring it.
-    #[must_use]
     pub fn cron(mut self) -> Self {
         self.services.cron = true;
         self
     }
 
     /// Responds to `/cdn-cgi/wasm-memory` with the bytes of the wasm's memory, in workerd.
-    #[must_use]
     pub fn wasm_memory(mut self) -> Self {
         self.services.wasm_memory = true;
         self
     }
 
     /// Sets the Worker's clock ahead, or behind if the milliseconds are negative, in workerd.
-    #[must_use]
     pub fn ahead(mut self, milliseconds: i64) -> Self {
         self.services.ahead = milliseconds;
         self
     }
 
     /// Sets the seconds between two checks of a live board for changes made elsewhere, in workerd.
-    #[must_use]
     pub fn check_interval(mut self, seconds: u64) -> Self {
         self.services.check_interval = seconds;
         self
     }
 
     /// Uses the modules of this folder, with `index.js` as the entry point, instead of `build/`.
-    #[must_use]
     pub fn bundle(mut self, folder: &Path) -> Self {
         self.bundle = folder.to_owned();
         self
@@ -236,7 +213,6 @@ impl WorkerBuilder {
     /// # Panics
     ///
     /// Panics when it has been removed.
-    #[must_use]
     pub fn prefix(&self) -> &str {
         let prefix = self.vars.get("PREFIX").and_then(Value::as_str);
         prefix.expect("PREFIX is set")
@@ -248,7 +224,6 @@ impl WorkerBuilder {
     /// # Panics
     ///
     /// Panics when the Worker has not been built or does not start.
-    #[must_use]
     pub fn start(mut self) -> Worker {
         let has_cache = self.services.cache.is_some() || self.platform == Platform::Miniflare;
         // Most tests read a board again after a write.

@@ -23,7 +23,6 @@ impl RedisServer {
     /// # Panics
     ///
     /// Panics as [`spawn`](Self::spawn) does, or when the nodes do not form a cluster.
-    #[must_use]
     pub fn spawn_cluster(primaries: usize) -> Self {
         spawn(primaries, 0)
     }

@@ -17,7 +17,6 @@ use crate::worker::Worker;
 /// # Panics
 ///
 /// Panics when it has not been built.
-#[must_use]
 pub fn command_line(service: &Worker, store: &str) -> Command {
     let mut command = Command::new(repository::binary("activity-rank"));
     command.env_clear().envs([

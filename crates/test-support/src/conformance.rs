@@ -63,7 +63,6 @@ pub fn probe(store: &RestClient, prefix: &str) -> Result<Vec<Finding>, String> {
 }
 
 /// Returns the findings as a table.
-#[must_use]
 pub fn table(findings: &[Finding]) -> String {
     let width = findings
         .iter()

@@ -129,7 +129,6 @@ impl Recorded {
     /// # Panics
     ///
     /// Panics when the body is not an array of arrays.
-    #[must_use]
     pub fn commands(&self) -> Vec<Vec<Value>> {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|error| panic!("{} with {:?}: {error}", self.path, self.body))
@@ -166,6 +165,7 @@ struct State {
 }
 
 /// A forwarder on its own thread of this process; ends on drop.
+#[must_use]
 pub struct Forwarder {
     port: u16,
     state: Arc<Mutex<State>>,
@@ -179,7 +179,6 @@ impl Forwarder {
     /// # Panics
     ///
     /// Panics when no port is free.
-    #[must_use]
     pub fn to(target: &str) -> Self {
         Self::start(target, None)
     }
@@ -190,7 +189,6 @@ impl Forwarder {
     /// # Panics
     ///
     /// Panics as [`to`](Self::to) does.
-    #[must_use]
     pub fn with_replica(target: &str, replica: &Replica) -> Self {
         Self::start(target, Some(replica.route()))
     }
@@ -208,26 +206,22 @@ impl Forwarder {
     }
 
     /// Returns `http://127.0.0.1:<port>`.
-    #[must_use]
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
     /// Returns all requests since the start or the last [`reset`](Self::reset), failed ones
     /// included.
-    #[must_use]
     pub fn requests(&self) -> Vec<Recorded> {
         self.state().requests.clone()
     }
 
     /// Returns the number of [`requests`](Self::requests).
-    #[must_use]
     pub fn count(&self) -> usize {
         self.state().requests.len()
     }
 
     /// Returns the number of forwarded requests that have no response yet.
-    #[must_use]
     pub fn under_way(&self) -> usize {
         Arc::strong_count(&self.state().in_flight) - 1
     }

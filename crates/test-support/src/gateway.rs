@@ -12,6 +12,7 @@ use crate::server_process::{ServerProcess, Signal, send_signal};
 pub const TOKEN: &str = "test-store-token";
 
 /// A running gateway; ends on drop.
+#[must_use]
 pub struct Gateway {
     /// `None` for a store elsewhere.
     child: Option<ServerProcess>,
@@ -29,7 +30,6 @@ impl Gateway {
     /// # Panics
     ///
     /// Panics when the binary has not been built or does not start.
-    #[must_use]
     pub fn spawn(redis: &str) -> Self {
         Self::spawn_with_token(redis, TOKEN)
     }
@@ -39,7 +39,6 @@ impl Gateway {
     /// # Panics
     ///
     /// Panics as [`spawn`](Self::spawn) does.
-    #[must_use]
     pub fn spawn_with_token(redis: &str, token: &str) -> Self {
         let (engine, redis) = match env::var("LUA_ENGINE") {
             Ok(program) => start_engine(&program, redis),
@@ -71,7 +70,6 @@ impl Gateway {
     }
 
     /// Returns `http://127.0.0.1:<port>`.
-    #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -81,7 +79,6 @@ impl Gateway {
     /// # Panics
     ///
     /// Panics, as all methods that follow, for a store elsewhere.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.child().pid()
     }
@@ -113,7 +110,6 @@ impl Gateway {
     }
 
     /// Returns the log since the last start.
-    #[must_use]
     pub fn log(&self) -> String {
         self.child().log()
     }

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 /// Returns a like by user 42, as the journal gives it, with these fields replaced.
-#[must_use]
 pub fn journal_entry(number: u64, fields: &Value) -> Value {
     let mut entry = json!({"n": number, "shard": 0, "id": "1-0", "did": "count",
         "now": "1795132800000", "user": "42", "action": "like", "once": "s", "points": "2",

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use crate::server_process::{ServerProcess, free_port};
 
 /// Options of a private redis-server.
+#[must_use]
 #[derive(Clone, Debug, Default)]
 pub struct RedisOptions {
     append_only: bool,
@@ -16,7 +17,6 @@ pub struct RedisOptions {
 
 impl RedisOptions {
     /// Writes every change to disk before the reply, so that a kill loses nothing.
-    #[must_use]
     pub fn append_only(mut self) -> Self {
         self.append_only = true;
         self
@@ -24,14 +24,12 @@ impl RedisOptions {
 
     /// Adds a line of the ACL file, such as `user ours on >secret ~{ar:*}* +@all`. The default
     /// user may do everything unless a line restricts it.
-    #[must_use]
     pub fn acl(mut self, line: &str) -> Self {
         self.acl.push(line.to_owned());
         self
     }
 
     /// Adds an argument of redis-server's command line: `arg("--maxmemory").arg("10mb")`.
-    #[must_use]
     pub fn arg(mut self, argument: &str) -> Self {
         self.args.push(argument.to_owned());
         self
@@ -49,6 +47,7 @@ pub(crate) struct Cluster {
 }
 
 /// A running redis-server with its own folder; ends on drop.
+#[must_use]
 pub struct RedisServer {
     /// `None` for a store elsewhere.
     child: Option<ServerProcess>,
@@ -65,7 +64,6 @@ impl RedisServer {
     /// # Panics
     ///
     /// Panics when `redis-server` (or the program that `REDIS_SERVER` names) does not start.
-    #[must_use]
     pub fn spawn(options: RedisOptions) -> Self {
         let folder = tempfile::tempdir().expect("a folder for redis-server");
         let acl = options.acl.join("\n") + "\n";
@@ -114,7 +112,6 @@ impl RedisServer {
     }
 
     /// Returns `redis://127.0.0.1:<port>` for the default user, or `redis+cluster://…` for a cluster.
-    #[must_use]
     pub fn url(&self) -> String {
         match &self.cluster {
             Some(cluster) => cluster.url.clone(),
@@ -123,7 +120,6 @@ impl RedisServer {
     }
 
     /// Returns the URL for another user of the ACL.
-    #[must_use]
     pub fn url_as(&self, user: &str, password: &str) -> String {
         format!("redis://{user}:{password}@127.0.0.1:{}", self.port)
     }
@@ -133,7 +129,6 @@ impl RedisServer {
     /// # Panics
     ///
     /// Panics when the server has been killed.
-    #[must_use]
     pub fn connection(&self) -> redis::Connection {
         let port = self.cluster.as_ref();
         let port = port.map_or(self.port, |cluster| cluster.proxy_port);
@@ -147,7 +142,6 @@ impl RedisServer {
     /// # Panics
     ///
     /// Panics, as all methods that follow, for a store elsewhere.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.child().pid()
     }
@@ -170,7 +164,6 @@ impl RedisServer {
     }
 
     /// Returns the log since the last start.
-    #[must_use]
     pub fn log(&self) -> String {
         self.child().log()
     }

@@ -21,6 +21,7 @@ const READS: [&str; 10] = [
 
 /// A replica with a gateway of its own. Its replication link can be paused, so that it lags while it
 /// still serves reads. Both end on drop.
+#[must_use]
 pub struct Replica {
     primary: u16,
     redis: RedisServer,
@@ -35,7 +36,6 @@ impl Replica {
     /// # Panics
     ///
     /// Panics when a component does not start.
-    #[must_use]
     pub fn of(primary: &RedisServer) -> Self {
         let link = Link::to(primary.port());
         let options = RedisOptions::default().arg("--replicaof");
@@ -71,7 +71,6 @@ impl Replica {
     }
 
     /// Returns the number of reads that it served while it lagged.
-    #[must_use]
     pub fn stale_reads(&self) -> u64 {
         self.stale_reads.load(Ordering::Relaxed)
     }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 /// Returns the root of the repository.
-#[must_use]
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -13,7 +12,6 @@ pub fn root() -> PathBuf {
 /// # Panics
 ///
 /// Never panics in a program that cargo built.
-#[must_use]
 pub fn target() -> PathBuf {
     let program = std::env::current_exe().expect("a program knows its own path");
     let folder = program.parent().expect("a program is in a folder");
@@ -45,7 +43,6 @@ pub(crate) fn binary(name: &str) -> PathBuf {
 /// # Panics
 ///
 /// Panics when it is not installed.
-#[must_use]
 pub fn npm(name: &str) -> PathBuf {
     let path = root().join("node_modules/.bin").join(name);
     assert!(

@@ -74,7 +74,6 @@ impl RestClient {
     }
 
     /// Returns whether the store encodes replies in base64 on request, so that no byte is lost.
-    #[must_use]
     pub fn is_base64(&self) -> bool {
         self.is_base64
     }
@@ -136,7 +135,6 @@ impl RestClient {
     }
 
     /// Returns the bytes of a text in a reply.
-    #[must_use]
     pub fn decode(&self, text: &str) -> Vec<u8> {
         // The status OK is not encoded outside of arrays, and is no valid base64.
         let decoded = self.is_base64.then(|| STANDARD.decode(text).ok()).flatten();

@@ -47,7 +47,6 @@ fn is_cluster() -> bool {
 
 /// Returns a key prefix that nothing else uses. It begins with `CONFORMANCE_PREFIX`, so that a conformance
 /// run can remove its keys. Those in the shared [`redis()`] are removed when the calling thread, thus its test, ends.
-#[must_use]
 pub fn unique_prefix(name: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let run = env::var("CONFORMANCE_PREFIX").unwrap_or_default();

@@ -10,7 +10,6 @@ use std::time::Duration;
 /// # Panics
 ///
 /// Panics when the variable is not a number from 1 to 1,000.
-#[must_use]
 pub fn scaled(deadline: Duration) -> Duration {
     static SLOWNESS: OnceLock<f64> = OnceLock::new();
     let slowness = *SLOWNESS.get_or_init(|| {

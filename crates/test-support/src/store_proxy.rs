@@ -36,6 +36,7 @@ const KEYLESS: [&str; 8] = [
 const MAX_COMMANDS: usize = 500;
 
 /// A running proxy; ends with the process.
+#[must_use]
 pub struct StoreProxy {
     redis: u16,
     gateway: SocketAddr,
@@ -48,7 +49,6 @@ impl StoreProxy {
     /// # Panics
     ///
     /// Panics when no port is free.
-    #[must_use]
     pub fn start(store: &RestClient, prefix: &str) -> Self {
         let target = Target {
             store: store.clone(),
@@ -62,13 +62,11 @@ impl StoreProxy {
     }
 
     /// Returns the port for Redis clients.
-    #[must_use]
     pub fn redis_port(&self) -> u16 {
         self.redis
     }
 
     /// Returns `127.0.0.1:<port>` for Workers.
-    #[must_use]
     pub fn address(&self) -> String {
         self.gateway.to_string()
     }

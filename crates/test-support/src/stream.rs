@@ -33,7 +33,6 @@ pub struct Event {
 
 impl Event {
     /// Returns the data as JSON, or null when it is not JSON.
-    #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.data).unwrap_or(Value::Null)
     }
@@ -70,13 +69,11 @@ impl Stream {
     }
 
     /// Returns the HTTP status.
-    #[must_use]
     pub fn status(&self) -> u16 {
         self.response.status().as_u16()
     }
 
     /// Returns a header's value.
-    #[must_use]
     pub fn header(&self, name: impl TryInto<HeaderName>) -> Option<&str> {
         let name = name.try_into().ok()?;
         self.response.headers().get(name)?.to_str().ok()

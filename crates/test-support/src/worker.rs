@@ -17,6 +17,7 @@ use crate::until::until;
 use crate::{miniflare, repository, workerd};
 
 /// The built Worker in a workerd of its own; ends on drop.
+#[must_use]
 pub struct Worker {
     child: ServerProcess,
     url: String,
@@ -47,7 +48,6 @@ impl Worker {
     /// # Panics
     ///
     /// Panics when it does not start.
-    #[must_use]
     pub fn beside(&self) -> Self {
         Self::serve(Arc::clone(&self.folder), self.prefix.clone(), self.platform)
     }
@@ -58,7 +58,6 @@ impl Worker {
     /// # Panics
     ///
     /// Panics when it does not start.
-    #[must_use]
     pub fn restart(self) -> Self {
         drop(self.child);
         Self::serve(self.folder, self.prefix, self.platform)
@@ -69,7 +68,6 @@ impl Worker {
     /// # Panics
     ///
     /// Panics when it does not start.
-    #[must_use]
     pub fn crash(mut self) -> Self {
         match self.platform {
             Platform::Workerd => self.kill(),
@@ -120,7 +118,6 @@ impl Worker {
     /// # Panics
     ///
     /// Panics when Miniflare does not start.
-    #[must_use]
     pub fn replace(self, script: &str) -> Self {
         assert_eq!(self.platform, Platform::Miniflare, "what replaces Workers");
         drop(self.child);
@@ -134,25 +131,21 @@ impl Worker {
     }
 
     /// Returns `http://127.0.0.1:<port>`.
-    #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
     /// Returns the prefix of its keys in Redis.
-    #[must_use]
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
     /// Returns a client with the service key.
-    #[must_use]
     pub fn api(&self) -> Api {
         Api::new(&self.url).with_key(SERVICE_KEY)
     }
 
     /// Returns the process id.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.pid()
     }
@@ -256,7 +249,6 @@ impl Worker {
     }
 
     /// Returns the bodies of all messages that have reached the dead-letter queue.
-    #[must_use]
     pub fn dead(&self) -> Vec<String> {
         let log = self.log();
         let lines = log.lines().filter_map(|line| line.split_once("DEAD "));
@@ -270,7 +262,6 @@ impl Worker {
     /// # Panics
     ///
     /// Panics when one is not as workerd sends it.
-    #[must_use]
     pub fn points(&self) -> Vec<DataPoint> {
         let log = self.log();
         let points = log.lines().filter_map(|line| line.split_once("POINT "));
@@ -278,13 +269,11 @@ impl Worker {
     }
 
     /// Returns the log so far.
-    #[must_use]
     pub fn log(&self) -> String {
         self.child.log()
     }
 
     /// Returns the complete lines of the log from a byte offset on.
-    #[must_use]
     pub fn log_from(&self, offset: usize) -> String {
         self.child.log_from(offset)
     }

@@ -37,7 +37,6 @@ pub struct Activity {
 
 impl Activity {
     /// Returns the identity for deduplication. The target of a visit is the normal form of its path.
-    #[must_use]
     pub fn dedup_key(&self) -> DedupKey {
         let target = match self.action.as_str() {
             "visit" => normal_path(&self.target),
@@ -47,7 +46,6 @@ impl Activity {
     }
 
     /// Returns the body for `POST /v1/activity`.
-    #[must_use]
     pub fn json(&self) -> Value {
         // Numeric users are sent as JSON integers, which the API accepts too.
         let user = self
@@ -117,7 +115,6 @@ pub struct Rule {
 
 impl Rule {
     /// Creates a rule without limits. Only actions that do not count daily can be undone.
-    #[must_use]
     pub fn new(points: u64, daily: bool) -> Self {
         Self {
             points,
@@ -128,7 +125,6 @@ impl Rule {
     }
 
     /// Returns the default rules for a number of steps per point.
-    #[must_use]
     pub fn defaults(steps: u64) -> BTreeMap<String, Self> {
         let defaults = [
             ("visit", 1, 200),
@@ -168,7 +164,6 @@ pub struct InstantRange {
 
 impl InstantRange {
     /// Returns the range of a known instant.
-    #[must_use]
     pub fn exact(at: i64) -> Self {
         Self {
             first: at,
@@ -177,7 +172,6 @@ impl InstantRange {
     }
 
     /// Returns the range of the later of two instants.
-    #[must_use]
     pub fn later(self, other: Self) -> Self {
         Self {
             first: self.first.max(other.first),
@@ -190,7 +184,6 @@ impl InstantRange {
     /// # Panics
     ///
     /// Panics when the ranges overlap, so that the order is unknown.
-    #[must_use]
     pub fn is_before(self, other: Self) -> bool {
         let (surely, possibly) = (self.last < other.first, self.first < other.last);
         assert_eq!(
@@ -201,7 +194,6 @@ impl InstantRange {
     }
 
     /// Returns whether the range contains an instant.
-    #[must_use]
     pub fn contains(self, at: i64) -> bool {
         (self.first..=self.last).contains(&at)
     }

@@ -38,7 +38,6 @@ impl Calendar {
     /// # Panics
     ///
     /// Panics when the name is unknown.
-    #[must_use]
     pub fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -47,7 +46,6 @@ impl Calendar {
     }
 
     /// Returns the day of an instant in Unix milliseconds.
-    #[must_use]
     pub fn date(&self, at: i64) -> Date {
         self.zone.to_datetime(timestamp(at)).date()
     }
@@ -57,7 +55,6 @@ impl Calendar {
     /// # Panics
     ///
     /// Panics outside jiff's range of dates, like all functions below.
-    #[must_use]
     pub fn start(&self, date: Date) -> i64 {
         date.to_zoned(self.zone.clone())
             .and_then(|day| day.start_of_day())
@@ -67,7 +64,6 @@ impl Calendar {
     }
 
     /// Returns the `period` field of a response for the period that contains a day.
-    #[must_use]
     pub fn period_json(&self, period: &str, date: Date, now: i64) -> Value {
         let bounds =
             bounds(period, date).map(|(first, after)| (self.start(first), self.start(after)));
@@ -85,7 +81,6 @@ impl Calendar {
 /// # Panics
 ///
 /// Panics when the period does not exist.
-#[must_use]
 pub fn period_id(period: &str, date: Date) -> String {
     match period {
         "day" => date.to_string(),
@@ -105,7 +100,6 @@ pub fn period_id(period: &str, date: Date) -> String {
 /// # Panics
 ///
 /// Panics when a day is out of range.
-#[must_use]
 pub fn bounds(period: &str, date: Date) -> Option<(Date, Date)> {
     let (first, length) = match period {
         "day" => (date, 1.day()),
@@ -138,13 +132,11 @@ pub fn noon_zone() -> &'static str {
 }
 
 /// Returns the time of the host's clock, which the Worker uses too, in Unix milliseconds.
-#[must_use]
 pub fn now() -> i64 {
     Timestamp::now().as_millisecond()
 }
 
 /// Formats an instant for the field `at`.
-#[must_use]
 pub fn rfc3339(at: i64) -> String {
     timestamp(at).to_string()
 }

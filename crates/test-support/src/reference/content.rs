@@ -91,7 +91,6 @@ pub struct Content {
 
 impl Content {
     /// Creates an empty register with boards of some periods.
-    #[must_use]
     pub fn new(periods: &[&'static str]) -> Self {
         Self {
             periods: periods.to_vec(),
@@ -161,14 +160,12 @@ impl Content {
     }
 
     /// Returns whether a dated activity of a user happened before the user was erased.
-    #[must_use]
     pub fn is_erased(&self, user: &str, at: Option<i64>) -> bool {
         let erased = self.erased.get(user).zip(at);
         erased.is_some_and(|(erased, at)| InstantRange::exact(at).is_before(*erased))
     }
 
     /// Returns what would receive for an activity.
-    #[must_use]
     pub fn receivers(&self, activity: &Activity) -> Receivers {
         let (_, _, own) = activity.dedup_key();
         let id = activity.on.clone().unwrap_or(own);
@@ -325,7 +322,6 @@ impl Content {
 
     /// Returns ids and points of a board, best first and equal points by id, descending: the visible
     /// ones, then the hidden ones.
-    #[must_use]
     pub fn ranking(
         &self,
         board: &ContentBoardId,
@@ -348,7 +344,6 @@ impl Content {
 /// # Panics
 ///
 /// Panics when the period does not exist.
-#[must_use]
 pub fn content_board_key((subject, period, id): &ContentBoardId) -> String {
     let letter = PERIODS.iter().find(|(name, _)| name == period);
     let (_, letter) = letter.expect("a period");

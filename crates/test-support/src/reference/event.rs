@@ -46,7 +46,6 @@ impl Event {
     /// # Panics
     ///
     /// Panics when the range contains the start or the end, so that it is unknown.
-    #[must_use]
     pub fn points(
         &self,
         at: InstantRange,
@@ -71,7 +70,6 @@ impl Event {
     /// # Panics
     ///
     /// As [`Self::points`].
-    #[must_use]
     pub fn is_final(&self, now: InstantRange) -> bool {
         !now.is_before(InstantRange::exact(self.final_at))
     }
@@ -81,7 +79,6 @@ impl Event {
     /// # Panics
     ///
     /// As [`Self::points`].
-    #[must_use]
     pub fn may_replace(&self, before: Option<&Self>, now: InstantRange) -> bool {
         let lies_ahead = |instant: i64| now.is_before(InstantRange::exact(instant));
         match before {

@@ -63,7 +63,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// Returns the name, or the reason or slug of a capped or refused activity.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Counted(_) => "counted",
@@ -125,7 +124,6 @@ pub struct Model {
 
 impl Model {
     /// Creates an empty model.
-    #[must_use]
     pub fn new(
         calendar: Calendar,
         periods: Vec<&'static str>,
@@ -203,7 +201,6 @@ impl Model {
     }
 
     /// Returns the boards of the events in which an activity of an instant counts, with its points on each.
-    #[must_use]
     pub fn events_of(
         &self,
         at: InstantRange,
@@ -222,7 +219,6 @@ impl Model {
     }
 
     /// Returns whether an event had begun at an instant, and is not final.
-    #[must_use]
     pub fn is_open(&self, id: &str, at: InstantRange, now: InstantRange) -> bool {
         let event = self.events.get(id);
         event.is_some_and(|event| {
@@ -261,7 +257,6 @@ impl Model {
 
     /// Returns whether an undo needs a second call, because it finds a record of other boards than those of its own
     /// instant, or because an event is open.
-    #[must_use]
     pub fn needs_second_call(&self, activity: &Activity, now: InstantRange) -> bool {
         let at = activity.at.map_or(now, InstantRange::exact);
         let record = self.active.get(&activity.dedup_key());
@@ -694,7 +689,6 @@ impl Model {
     }
 
     /// Returns whom a user follows, latest first.
-    #[must_use]
     pub fn follows(&self, user: &str) -> Vec<String> {
         let is_id = |id: &str| {
             let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_.:@|-".contains(c);
@@ -715,7 +709,6 @@ impl Model {
     }
 
     /// Returns when the record of an activity last changed, also by an undo.
-    #[must_use]
     pub fn last_change(&self, key: &DedupKey) -> Option<InstantRange> {
         let counted = self.active.get(key).map(|record| record.at);
         match (counted, self.undone.get(key).copied()) {
@@ -734,7 +727,6 @@ impl Model {
     }
 
     /// Returns the boards on which an activity of this day with these groups counts.
-    #[must_use]
     pub fn boards_of(&self, date: Date, groups: &[String]) -> Vec<BoardId> {
         let groups = [None].into_iter().chain(groups.iter().cloned().map(Some));
         let boards = |group: Option<String>| {
@@ -753,7 +745,6 @@ impl Model {
     }
 
     /// Returns users and points of a board, best first: the visible users, then the hidden ones.
-    #[must_use]
     pub fn ranking(&self, board: &BoardId) -> [Vec<(String, u64)>; 2] {
         let board = self.boards.get(board);
         [false, true].map(|hidden| {
@@ -763,7 +754,6 @@ impl Model {
     }
 
     /// Returns a user's points and rank on one board.
-    #[must_use]
     pub fn standing(&self, board: &BoardId, user: &str) -> (u64, Option<usize>) {
         let [visible, _] = self.ranking(board);
         let rank = visible.iter().position(|(ranked, _)| ranked == user);
@@ -794,7 +784,6 @@ fn largest_change(amounts: &[i64]) -> i64 {
 }
 
 /// Returns the board of an event.
-#[must_use]
 pub fn event_board(id: &str) -> BoardId {
     ("event", id.to_owned(), None)
 }
@@ -807,7 +796,6 @@ pub type BoardId = (&'static str, String, Option<String>);
 /// # Panics
 ///
 /// Panics when the period does not exist.
-#[must_use]
 pub fn board_key((period, id, group): &BoardId) -> String {
     if *period == "event" {
         return format!("bE::{id}");
@@ -845,7 +833,6 @@ impl Board {
     }
 
     /// Returns the users that pass the filter with their points, best first.
-    #[must_use]
     pub fn ranking(&self, filter: impl Fn(&str) -> bool) -> Vec<(String, u64)> {
         let mut all: Vec<_> = self
             .scores

@@ -31,7 +31,6 @@ impl Store {
     /// # Panics
     ///
     /// Panics when the server has been killed.
-    #[must_use]
     pub fn new(redis: &RedisServer, prefix: &str) -> Self {
         Self {
             connection: redis.connection(),
@@ -42,7 +41,6 @@ impl Store {
     }
 
     /// Returns a full key, on the shard of the user it belongs to, else of `42`.
-    #[must_use]
     pub fn key(&self, rest: &str) -> String {
         key_in(self.generation, &self.prefix, home_of(rest), rest)
     }
@@ -257,7 +255,6 @@ impl Store {
 }
 
 /// Returns the first 12 digits of the SHA-1 of a user.
-#[must_use]
 pub fn receiver_hash(user: &str) -> String {
     let digest = Sha1::digest(user);
     digest[..6]
@@ -314,14 +311,12 @@ fn merge_shards(shards: &[Vec<(String, f64)>], order_bits: u32) -> [Vec<(String,
 /// # Panics
 ///
 /// Panics outside jiff's range of dates, like all functions below.
-#[must_use]
 pub fn span_of(day: Date) -> (i32, u32) {
     let number = date(1970, 1, 1).until(day).expect("days").get_days();
     (number.div_euclid(31), number.rem_euclid(31).unsigned_abs())
 }
 
 /// Returns the key of the user's history that contains a day, without the hash tag.
-#[must_use]
 pub fn history_key(day: Date, user: &str) -> String {
     format!("h:{}:{user}", span_of(day).0)
 }
@@ -338,7 +333,6 @@ const ACTION_LETTERS: [(char, &str); 7] = [
 ];
 
 /// Decodes the field name of a record into `action:target`.
-#[must_use]
 pub fn record_name(field: &str) -> String {
     let letter = ACTION_LETTERS
         .iter()
@@ -379,7 +373,6 @@ impl StoredRecord {
     /// # Panics
     ///
     /// Panics when it is malformed.
-    #[must_use]
     #[track_caller]
     pub fn parse(text: &str) -> Self {
         let (text, received) = match text.split_once(';') {
