@@ -4,11 +4,11 @@ mod array;
 mod dated;
 mod without_user;
 
-use test_support::{Method, Value, json, peers};
+use test_support::{Method, Value, json};
 
 use crate::app::TestApp;
-use crate::bodies::{activity, dated, like, outcome, undo, with};
-use crate::clock::{day, noon, standings};
+use crate::bodies::{activity, like, outcome, undo};
+use crate::clock::{day, standings};
 
 #[tokio::test]
 async fn like_counts_once_and_undo_reverts_it() {
@@ -107,40 +107,6 @@ async fn spellings_of_a_path_are_one_visit() {
     }
 }
 
-/// Following, liking or bookmarking oneself changes nothing; an undo of what counted earlier does.
-#[tokio::test]
-async fn own_target_is_capped() {
-    let app = TestApp::start();
-    for action in ["follow", "like", "bookmark"] {
-        let own = activity(action, action, action);
-        let nothing = standings(day(0), 0, Value::Null);
-        let reason = json!({"reason": "own-target"});
-        let capped = with(outcome("capped", 0, nothing), reason);
-        app.assert_activity(own.clone(), capped).await;
-        let item = json!({"outcome": "capped", "reason": "own-target", "points": 0});
-        app.assert_activity(json!([own]), json!({"results": [item]}))
-            .await;
-        app.outcome(undo(own), "nothing-to-undo").await;
-        app.count(action, action, "7").await;
-    }
-    app.count("42", "comment", "42").await;
-}
-
-#[tokio::test]
-async fn visit_counts_again_on_another_day() {
-    let app = TestApp::start();
-    let visit = |back| dated(activity("42", "visit", "/"), noon(back));
-    app.counted(visit(0)).await;
-    app.counted(visit(1)).await;
-    app.outcome(visit(1), "duplicate").await;
-    app.counted(visit(30)).await;
-    // The deduplication records of that day have expired, so a repeat could not be recognized.
-    let response = app.send_activity(visit(31)).await;
-    let standings = standings(day(31), 0, Value::Null);
-    assert_eq!(response.body["standings"]["day"], standings["day"]);
-    assert_eq!(response.body["outcome"], "stale");
-}
-
 /// A number is the user of its decimal text, whatever its spelling; fractions and inexact floats are refused.
 #[tokio::test]
 async fn number_user_is_read_by_its_value() {
@@ -180,18 +146,4 @@ async fn number_user_is_read_by_its_value() {
     for other in ["\"61000.0\"", "\"061000\""] {
         assert_eq!(like(other).await, "counted", "{other}");
     }
-}
-
-/// All users are on one shard: users of different shards may tie, and then rank by shard.
-#[tokio::test]
-async fn ties_rank_by_order_of_arrival() {
-    let app = TestApp::start();
-    let [first, second, third] = peers(["first", "second", "third"]);
-    app.count(&first, "like", "p").await;
-    app.count(&second, "like", "p").await;
-    let expected = outcome("counted", 3, standings(day(0), 3, 1));
-    app.assert_activity(activity(&third, "comment", "p"), expected)
-        .await;
-    let expected = outcome("duplicate", 0, standings(day(0), 2, 3));
-    app.assert_activity(like(&second, "p"), expected).await;
 }

@@ -206,21 +206,6 @@ async fn period_without_board_of_content_is_not_found() {
 }
 
 #[tokio::test]
-async fn hidden_author_goes_on_receiving() {
-    let app = start();
-    register(&app, "post-7", json!({"author": "9"})).await;
-    app.count("42", "like", "post-7").await;
-    app.moderate("9", true, false).await;
-    assert_boards(&app, &[("post-7", 2)], &[]).await;
-    let board = app.read("/v1/content/all").await;
-    assert_eq!(board["entries"][0].get("author"), None);
-    app.count("43", "comment", "post-7").await;
-    assert_boards(&app, &[("post-7", 5)], &[]).await;
-    app.moderate("9", false, false).await;
-    assert_boards(&app, &[("post-7", 5)], &[("9", 5)]).await;
-}
-
-#[tokio::test]
 async fn erased_author_leaves_targets_without_author() {
     let app = start();
     register(&app, "post-7", json!({"author": "9", "title": "A title"})).await;
@@ -236,18 +221,6 @@ async fn erased_author_leaves_targets_without_author() {
     let undo = with(like("42", "post-7"), json!({"undo": true}));
     app.outcome(undo, "undone").await;
     assert_boards(&app, &[("post-7", 2)], &[("10", 2)]).await;
-}
-
-/// The erasure of a user leaves the points that others received for their activities.
-#[tokio::test]
-async fn erased_user_leaves_what_others_received() {
-    let app = start();
-    register(&app, "post-7", json!({"author": "9"})).await;
-    app.count("42", "like", "post-7").await;
-    deliver(&app).await;
-    app.counted(activity("42", "follow", "9")).await;
-    app.erase("42").await;
-    assert_boards(&app, &[("post-7", 2)], &[("9", 4)]).await;
 }
 
 #[tokio::test]

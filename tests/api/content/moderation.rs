@@ -119,25 +119,6 @@ async fn audit_log_lists_what_was_done_to_targets() {
 }
 
 #[tokio::test]
-async fn deleted_target_starts_again_at_zero() {
-    let app = start();
-    two_targets(&app).await;
-    moderate(&app, "post-7", true).await;
-    assert_eq!(delete(&app, "post-7").await, 204);
-    app.get("/v1/targets/post-7").await.assert_status(404);
-    assert_boards(&app, &[("post-8", 2)], &[("9", 6)]).await;
-    // Users go on earning points; those received before are gone, and its author keeps them.
-    app.count("44", "like", "post-7").await;
-    app.outcome(undo(like("42", "post-7")), "undone").await;
-    assert_boards(&app, &[("post-8", 2)], &[("9", 6)]).await;
-    register(&app, "post-7", json!({"author": "10"})).await;
-    app.count("42", "like", "post-7").await;
-    app.outcome(undo(like("43", "post-7")), "undone").await;
-    let authors = [("9", 6), ("10", 2)];
-    assert_boards(&app, &[("post-8", 2), ("post-7", 2)], &authors).await;
-}
-
-#[tokio::test]
 async fn unknown_target_is_not_moderated() {
     let app = start();
     let problem = Problem::new("not-found", "The target post-7 is not registered.");

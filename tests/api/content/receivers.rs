@@ -5,91 +5,9 @@ use test_support::json;
 use super::{assert_boards, deliver, register, rows, start};
 use crate::app::TestApp;
 use crate::bodies::{activity, dated, like, undo, with};
-use crate::clock::{ago, day, noon};
+use crate::clock::ago;
 use crate::problem::field_error;
 use crate::token::sign::{SECRET, claims_with, hs256};
-
-#[tokio::test]
-async fn undo_takes_back_what_was_received() {
-    let app = start();
-    register(&app, "post-7", json!({"author": "9"})).await;
-    app.counted(dated(like("42", "post-7"), noon(3))).await;
-    app.count("43", "like", "post-7").await;
-    assert_boards(&app, &[("post-7", 4)], &[("9", 4)]).await;
-    let three_days_ago = format!("/v1/content/day?date={}", day(3));
-    assert_eq!(rows(&app, &three_days_ago).await, [("post-7".into(), 2)]);
-    app.outcome(undo(like("42", "post-7")), "undone").await;
-    assert_boards(&app, &[("post-7", 2)], &[("9", 2)]).await;
-    assert_eq!(rows(&app, &three_days_ago).await, []);
-    assert_eq!(rows(&app, "/v1/content/day").await, [("post-7".into(), 2)]);
-    app.outcome(undo(like("43", "post-7")), "undone").await;
-    assert_boards(&app, &[], &[]).await;
-    // Nothing is below zero.
-    app.outcome(undo(like("43", "post-7")), "nothing-to-undo")
-        .await;
-    app.count("43", "like", "post-7").await;
-    assert_boards(&app, &[("post-7", 2)], &[("9", 2)]).await;
-}
-
-#[tokio::test]
-async fn target_receives_from_its_registration_on() {
-    let app = start();
-    app.count("42", "like", "post-7").await;
-    assert_boards(&app, &[], &[]).await;
-    register(&app, "post-7", json!({"title": "A title"})).await;
-    app.count("43", "like", "post-7").await;
-    assert_boards(&app, &[("post-7", 2)], &[]).await;
-    register(&app, "post-7", json!({"author": "9"})).await;
-    app.count("44", "like", "post-7").await;
-    assert_boards(&app, &[("post-7", 4)], &[("9", 2)]).await;
-    for user in ["42", "43"] {
-        app.outcome(undo(like(user, "post-7")), "undone").await;
-    }
-    assert_boards(&app, &[("post-7", 2)], &[("9", 2)]).await;
-}
-
-#[tokio::test]
-async fn own_target_earns_nothing_but_a_comment_does() {
-    let app = start();
-    register(&app, "post-7", json!({"author": "9"})).await;
-    for action in ["like", "bookmark"] {
-        let body = app.outcome(activity("9", action, "post-7"), "capped").await;
-        assert_eq!(
-            (&body["reason"], &body["points"]),
-            (&json!("own-target"), &json!(0))
-        );
-    }
-    app.outcome(undo(like("9", "post-7")), "nothing-to-undo")
-        .await;
-    assert_boards(&app, &[], &[]).await;
-    app.count("9", "comment", "post-7").await;
-    assert_boards(&app, &[("post-7", 3)], &[("9", 3)]).await;
-    // An activity with an author registers its target, also if it does not count.
-    let body = with(like("8", "post-8"), json!({"author": "8"}));
-    app.outcome(body, "capped").await;
-    let registered = json!({"id": "post-8", "author": "8"});
-    app.assert_get("/v1/targets/post-8", registered).await;
-}
-
-#[tokio::test]
-async fn comment_gives_points_to_another_target() {
-    let app = start();
-    register(&app, "post-7", json!({"author": "9"})).await;
-    let comment = |id: &str| with(activity("42", "comment", id), json!({"on": "post-7"}));
-    for id in ["c-1", "c-2"] {
-        app.counted(comment(id)).await;
-    }
-    assert_boards(&app, &[("post-7", 6)], &[("9", 6)]).await;
-    // The record knows the target.
-    app.outcome(undo(activity("42", "comment", "c-1")), "undone")
-        .await;
-    app.outcome(
-        undo(with(comment("c-2"), json!({"on": "post-8"}))),
-        "undone",
-    )
-    .await;
-    assert_boards(&app, &[], &[]).await;
-}
 
 /// Otherwise a member would give a target as many likes as they invent targets.
 #[tokio::test]
@@ -195,34 +113,6 @@ async fn publish_registers_its_target() {
     app.count("9", "publish", "..").await;
     app.count("42", "like", "..").await;
     assert_boards(&app, &[("post-7", 2)], &[("9", 2)]).await;
-}
-
-#[tokio::test]
-async fn service_registers_target_with_an_activity() {
-    let app = start();
-    let body = with(like("42", "post-7"), json!({"author": 9}));
-    app.counted(body).await;
-    assert_boards(&app, &[("post-7", 2)], &[("9", 2)]).await;
-    // A known author stays.
-    let body = with(like("43", "post-7"), json!({"author": "10"}));
-    app.counted(body).await;
-    assert_boards(&app, &[("post-7", 4)], &[("9", 4)]).await;
-    let on = |id: &str, more| {
-        let body = with(activity("44", "comment", id), json!({"on": "post-8"}));
-        with(body, more)
-    };
-    app.counted(on("c-1", json!({"author": "9"}))).await;
-    deliver(&app).await;
-    let array = json!([
-        on("c-2", json!({})),
-        like("9", "post-8"),
-        undo(activity("44", "comment", "c-1")),
-    ]);
-    let response = app.send_activity(array).await;
-    let outcomes = response.body["results"].as_array().expect("results").iter();
-    let outcomes: Vec<_> = outcomes.map(|result| result["outcome"].clone()).collect();
-    assert_eq!(outcomes, ["counted", "capped", "undone"]);
-    assert_boards(&app, &[("post-7", 4), ("post-8", 3)], &[("9", 7)]).await;
 }
 
 #[tokio::test]

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use test_support::{Value, json, peers, rest};
+use test_support::{json, rest};
 
 use super::{assert_boards, boards, count_activities, without};
 use crate::app::TestApp;
-use crate::bodies::{activity, board, dated, entry, ids, like, outcome, undo};
-use crate::clock::{day, noon, period, standings};
+use crate::bodies::ids;
 
 use crate::token::sign;
 
@@ -54,69 +53,6 @@ async fn hidden_user_leaves_and_regains_every_board() {
     let new = now.keys().filter(|key| !stored.contains_key(*key));
     let new: BTreeSet<&str> = new.map(|key| rest(key)).collect();
     assert_eq!(new, BTreeSet::from(["l", "w"]));
-}
-
-#[tokio::test]
-async fn hidden_user_has_no_rank_or_neighbours() {
-    let app = TestApp::start();
-    let users = peers(USERS);
-    let [a, b, c, d] = users.each_ref().map(String::as_str);
-    count_activities(&app, &[a, b, c, d]).await;
-    app.moderate(a, true, false).await;
-    let period = period("all", day(0));
-    let entry = |rank: u32, user: &str| entry(rank, 6, user);
-    let hidden = json!({"period": period, "user": {"id": a}, "rank": null, "score": 0,
-        "total": 3, "percentile": null, "next": null, "around": []});
-    let first = json!({"period": period, "user": {"id": b}, "rank": 1, "score": 6,
-        "total": 3, "percentile": 100.0, "next": null,
-        "around": [entry(1, b), entry(2, c), entry(3, d)]});
-    let last = json!({"period": period, "user": {"id": d}, "rank": 3, "score": 6,
-        "total": 3, "percentile": 33.3, "next": {"rank": 2, "score": 6, "points": 1},
-        "around": [entry(2, c), entry(3, d)]});
-    let compared = json!([{"position": 1, "rank": 2, "score": 6, "user": {"id": c}},
-        {"position": null, "rank": null, "score": 0, "user": {"id": a}}]);
-    let compared = board(period.clone(), 3, compared);
-    for (path, body) in [
-        (format!("users/{a}?around=5"), hidden),
-        (format!("users/{b}?around=5"), first),
-        (format!("users/{d}?around=1"), last),
-        (format!("users?ids={a},{c}"), compared),
-    ] {
-        app.assert_get(&format!("/v1/ranking/all/{path}"), body)
-            .await;
-    }
-    let empty = board(period, 3, json!([]));
-    app.assert_get("/v1/ranking/all?offset=3", empty).await;
-}
-
-/// Activities of a hidden user count. Once visible, the user ranks among equals by arrival, also
-/// on a board that was created while the user was hidden.
-#[tokio::test]
-async fn hidden_user_activity_keeps_arrival_order() {
-    let app = TestApp::start();
-    let users = peers(USERS);
-    let [a, b, c, d] = users.each_ref().map(String::as_str);
-    app.count(a, "like", "p").await;
-    app.moderate(b, true, false).await;
-    let counted = outcome("counted", 2, standings(day(0), 2, Value::Null));
-    app.assert_activity(like(b, "p"), counted).await;
-    app.count(c, "like", "p").await;
-    app.count(b, "comment", "c").await;
-    app.outcome(undo(activity(b, "comment", "c")), "undone")
-        .await;
-    app.count(d, "like", "p").await;
-    for user in [a, b, c] {
-        let dated = dated(like(user, "then"), noon(3000));
-        app.counted(dated).await;
-    }
-    let history = app.read(&format!("/v1/users/{b}/activity?days=1")).await;
-    assert_eq!(history["days"][0]["points"], 2);
-    app.moderate(b, false, false).await;
-    // The undo of the comment is a new arrival of `b` at 2 points: after `c`, before `d`.
-    let today = app.read("/v1/ranking/day").await;
-    assert_eq!(ids(&today), [a, c, b, d]);
-    let earlier = format!("/v1/ranking/day?date={}", day(3000));
-    assert_eq!(ids(&app.read(&earlier).await), [a, b, c]);
 }
 
 /// A service that updates the profile, and a moderator who unhides the user, leave the user's own

@@ -3,8 +3,8 @@
 use test_support::{Value, json, peer, peers};
 
 use crate::app::TestApp;
-use crate::bodies::{board, like, with};
-use crate::clock::{day, noon, period};
+use crate::bodies::board;
+use crate::clock::{day, period};
 
 /// Starts a service where `a` has 3 points, and the [`peers`] `b` and `c` have 2.
 async fn three() -> TestApp {
@@ -74,23 +74,4 @@ async fn hundred_users_are_compared() {
     let entries: Vec<Value> = [first()].into_iter().chain(others).collect();
     let expected = board(period("day", day(0)), 3, entries);
     app.assert_get(&path, expected).await;
-}
-
-#[tokio::test]
-async fn date_and_group_select_the_board() {
-    let app = three().await;
-    let dated = with(like("b", "q"), json!({"at": noon(9), "groups": ["eu"]}));
-    app.counted(dated).await;
-    let expected = [row(1, 1, 2, json!({"id": "b"})), unranked("a")];
-    let expected = board(period("day", day(9)), 1, expected);
-    let path = "/v1/ranking/day/users?ids=a,b";
-    for query in [
-        format!("date={}", day(9)),
-        format!("date={}&group=eu", day(9)),
-    ] {
-        app.assert_get(&format!("{path}&{query}"), expected.clone())
-            .await;
-    }
-    let none = board(period("day", day(0)), 0, [unranked("a"), unranked("b")]);
-    app.assert_get(&format!("{path}&group=eu"), none).await;
 }

@@ -9,8 +9,8 @@ mod standing;
 use test_support::{Value, json, peer, peers};
 
 use crate::app::TestApp;
-use crate::bodies::{board, empty_board, entry, ids, like, undo, with};
-use crate::clock::{day, noon, period};
+use crate::bodies::{board, empty_board, entry, like, with};
+use crate::clock::{day, period};
 
 /// Counts 2 points each for the [`peers`] `u1`, `u2` …, in this order.
 async fn fill_board(app: &TestApp, users: usize) {
@@ -69,49 +69,6 @@ async fn limit_and_offset_select_a_page() {
 }
 
 #[tokio::test]
-async fn group_board_ranks_only_activity_of_the_group() {
-    let app = TestApp::start();
-    let [a, b, c] = &peers(["a", "b", "c"]);
-    let grouped = |user: &str, groups: Value| with(like(user, "p"), json!({"groups": groups}));
-    app.counted(grouped(a, json!(["eu"]))).await;
-    app.counted(grouped(b, json!(["eu", "us", "x:y", "all"])))
-        .await;
-    app.counted(grouped(c, json!([]))).await;
-    for (query, users) in [
-        ("", &[a, b, c][..]),
-        ("?group=eu", &[a, b]),
-        ("?group=us", &[b]),
-        ("?group=x:y", &[b]),
-        ("?group=x%3Ay", &[b]),
-        ("?group=all", &[b]),
-        ("?group=EU", &[]),
-    ] {
-        let board = app.read(&format!("/v1/ranking/month{query}")).await;
-        assert_eq!(board["period"], period("month", day(0)));
-        assert_eq!(ids(&board), users, "{query}");
-    }
-}
-
-#[tokio::test]
-async fn date_selects_the_board() {
-    let app = TestApp::start();
-    let dated = with(like("42", "p"), json!({"at": noon(400), "groups": ["eu"]}));
-    app.counted(dated).await;
-    for kind in ["day", "week", "month", "year", "all"] {
-        for group in ["", "&group=eu"] {
-            let path = format!("/v1/ranking/{kind}?date={}{group}", day(400));
-            let response = app.get(&path).await;
-            let expected = board(period(kind, day(400)), 1, [entry(1, 2, "42")]);
-            response.assert(200, expected);
-            assert_eq!(response.body["period"]["closed"], kind != "all");
-        }
-    }
-    let today = app.get(&format!("/v1/ranking/day?date={}", day(0))).await;
-    today.assert(200, empty_board("day", day(0)));
-    assert_eq!(today.body["period"]["closed"], false);
-}
-
-#[tokio::test]
 async fn unwritten_board_is_empty() {
     let app = TestApp::start();
     for (kind, date) in [
@@ -133,13 +90,4 @@ async fn board_is_public() {
     for client in [app.without_key(), app.with_key("invalid")] {
         client.assert_get("/v1/ranking/day", expected.clone()).await;
     }
-}
-
-#[tokio::test]
-async fn user_at_zero_leaves_the_board() {
-    let app = TestApp::start();
-    fill_board(&app, 2).await;
-    app.outcome(undo(like(&peer("u1"), "p")), "undone").await;
-    let expected = board(period("day", day(0)), 1, [entry(1, 2, &peer("u2"))]);
-    app.assert_get("/v1/ranking/day", expected).await;
 }

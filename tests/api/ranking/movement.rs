@@ -131,34 +131,6 @@ async fn body_without_movement_is_unchanged() {
     }
 }
 
-#[tokio::test]
-async fn period_before_begins_where_the_calendar_says() {
-    let app = TestApp::with(|worker| worker.var("TIMEZONE", "UTC"));
-    for (kind, date, before) in [
-        ("week", "2026-01-01", "2025-12-28"),
-        ("month", "2026-03-31", "2026-02-01"),
-        ("year", "2025-12-31", "2024-01-01"),
-    ] {
-        let at = |date: &str| format!("{date}T12:00:00Z");
-        app.counted(dated(like("42", before), at(before))).await;
-        app.counted(dated(like("42", date), at(date))).await;
-        let path = format!("/v1/ranking/{kind}?movement=true&date={date}");
-        let body = app.read(&path).await;
-        assert_eq!(body["entries"][0]["previous_rank"], 1, "{path}");
-    }
-}
-
-/// Two periods ago is not the period before.
-#[tokio::test]
-async fn gap_of_a_period_has_no_previous_rank() {
-    let app = TestApp::start();
-    count(&app, "42", "like", 7).await;
-    count(&app, "42", "like", 5).await;
-    let path = format!("/v1/ranking/day?movement=true&date={}", day(5));
-    let expected = board(period("day", day(5)), 1, [moved(1, Value::Null, 2, "42")]);
-    app.assert_get(&path, expected).await;
-}
-
 /// The isolate remembers ranks, but no hidden user's.
 #[tokio::test]
 async fn hidden_and_erased_users_have_no_previous_rank() {

@@ -3,8 +3,8 @@
 use test_support::{Value, json, peer, peers};
 
 use crate::app::TestApp;
-use crate::bodies::{activity, dated, entry, like, with};
-use crate::clock::{day, noon, period};
+use crate::bodies::{entry, like};
+use crate::clock::{day, period};
 
 /// Returns the users of [`five_users`]; the tied ones are [`peers`].
 fn names() -> [String; 5] {
@@ -45,16 +45,6 @@ async fn standing_has_rank_score_and_points_to_next_rank() {
             assert_eq!(response.header("cache-control"), Some("no-store"));
         }
     }
-}
-
-#[tokio::test]
-async fn points_to_next_rank_are_sufficient() {
-    let (app, c) = (five_users().await, peer("c"));
-    // c is tied with b and ranks below; one point moves c past b.
-    app.counted(activity(&c, "visit", "/")).await;
-    let standing = app.read(&format!("/v1/ranking/day/users/{c}")).await;
-    assert_eq!(standing["rank"], 2);
-    assert_eq!(standing["score"], 8);
 }
 
 #[tokio::test]
@@ -138,37 +128,6 @@ async fn standing_includes_profiles() {
         "around": [{"rank": 1, "score": 3, "user": a}, {"rank": 2, "score": 2, "user": b}]});
     let path = "/v1/ranking/all/users/b?around=1";
     app.without_key().assert_get(path, expected).await;
-}
-
-#[tokio::test]
-async fn date_and_group_select_the_board() {
-    let app = TestApp::start();
-    let like = with(like("42", "p"), json!({"at": noon(9), "groups": ["eu"]}));
-    app.counted(like).await;
-    let comment = dated(activity("7", "comment", "p"), noon(9));
-    app.counted(comment).await;
-    let path = format!("/v1/ranking/day/users/42?date={}", day(9));
-    let expected = |rank: u32, total: u32, percentile: f64, next: Value| {
-        json!({"period": period("day", day(9)), "user": {"id": "42"}, "rank": rank, "score": 2,
-            "total": total, "percentile": percentile, "next": next, "around": []})
-    };
-    let next = json!({"rank": 1, "score": 3, "points": 2});
-    app.assert_get(&path, expected(2, 2, 50.0, next)).await;
-    let only = expected(1, 1, 100.0, Value::Null);
-    app.assert_get(&format!("{path}&group=eu"), only).await;
-}
-
-#[tokio::test]
-async fn percentile_has_one_decimal() {
-    let app = TestApp::start();
-    let users = peers(["a", "b", "c"]);
-    for user in &users {
-        app.count(user, "like", "p").await;
-    }
-    for (user, percentile) in users.iter().zip([100.0, 66.7, 33.3]) {
-        let standing = app.read(&format!("/v1/ranking/day/users/{user}")).await;
-        assert_eq!(standing["percentile"], percentile);
-    }
 }
 
 #[tokio::test]

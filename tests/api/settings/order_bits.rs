@@ -3,10 +3,9 @@
 use test_support::{Api, SERVICE_KEY, Value, WorkerBuilder, json, peer, peers, until};
 
 use crate::app::TestApp;
-use crate::bodies::{activity as act, board, dated, ids, outcome, undo};
-use crate::clock::{day, id, noon, period, standings};
+use crate::bodies::{activity as act, dated, ids, outcome, undo};
+use crate::clock::{day, id, noon, standings};
 use crate::healthz::with_setup;
-use crate::problem::assert_problem;
 
 const ORDERS: f64 = 1_048_576.0;
 /// The maximum points: 8,589,934,591 smallest steps.
@@ -25,68 +24,6 @@ fn start() -> TestApp {
 
 fn entry(rank: u32, score: impl Into<Value>, user: &str) -> Value {
     json!({"rank": rank, "score": score.into(), "user": {"id": user}})
-}
-
-#[tokio::test]
-async fn overflow_of_large_score_changes_nothing() {
-    let app = start();
-    let granted = outcome("counted", 858_993.459, standings(day(0), 858_993.459, 1));
-    app.assert_activity(act("a", "grant", "p"), granted).await;
-    let full = outcome("counted", 0.0001, standings(day(0), MAX, 1));
-    app.assert_activity(act("a", "tip", "p"), full).await;
-    let before = app.store().snapshot();
-    // On another day, only the boards of longer periods would overflow.
-    for more in [
-        act("a", "tip", "q"),
-        dated(act("a", "tip", "q"), noon(1)),
-        act("a", "grant", "q"),
-    ] {
-        assert_problem(&app.send_activity(more).await, "score-overflow");
-    }
-    assert!(app.store().snapshot() == before, "Redis was changed");
-    let undone = outcome("undone", -0.0001, standings(day(0), 858_993.459, 1));
-    app.assert_activity(undo(act("a", "tip", "p")), undone)
-        .await;
-    app.counted(act("a", "tip", "q")).await;
-    let undone = outcome("undone", -858_993.459, standings(day(0), 0.0001, 1));
-    app.assert_activity(undo(act("a", "grant", "p")), undone)
-        .await;
-}
-
-#[tokio::test]
-async fn ties_of_large_scores_rank_by_arrival() {
-    let app = start();
-    let [c, a, b] = peers(["c", "a", "b"]);
-    for user in [&c, &a, &b] {
-        app.counted(act(user, "grant", "p")).await;
-    }
-    app.counted(act(&b, "tip", "p")).await;
-    let entries = json!([
-        entry(1, MAX, &b),
-        entry(2, 858_993.459, &c),
-        entry(3, 858_993.459, &a)
-    ]);
-    app.assert_get("/v1/ranking/day", board(period("day", day(0)), 3, entries))
-        .await;
-    let standing = app.read(&format!("/v1/ranking/all/users/{c}")).await;
-    assert_eq!(
-        standing["next"],
-        json!({"rank": 1, "score": MAX, "points": 0.0002})
-    );
-
-    app.moderate(&c, true, false).await;
-    let entries = json!([entry(1, MAX, &b), entry(2, 858_993.459, &a)]);
-    app.assert_get("/v1/ranking/day", board(period("day", day(0)), 2, entries))
-        .await;
-    app.counted(act(&c, "tip", "p")).await;
-    app.moderate(&c, false, false).await;
-    let entries = json!([
-        entry(1, MAX, &b),
-        entry(2, MAX, &c),
-        entry(3, 858_993.459, &a)
-    ]);
-    app.assert_get("/v1/ranking/day", board(period("day", day(0)), 3, entries))
-        .await;
 }
 
 #[tokio::test]

@@ -31,12 +31,3 @@ async fn disabled_period_is_404_and_omitted() {
     boards.retain(|key| key.starts_with('b'));
     assert_eq!(boards.len(), 4, "{boards:?}");
 }
-
-#[tokio::test]
-async fn periods_may_be_a_list() {
-    let app = TestApp::with(|worker| worker.json("PERIODS", json!(["week"])));
-    let counted = app.counted(like("42", "p")).await;
-    let week = json!({"week": {"id": id("week", day(0)), "score": 2, "rank": 1}});
-    assert_eq!(counted["standings"], week);
-    app.get("/v1/ranking/day").await.assert_status(404);
-}

@@ -3,7 +3,7 @@
 use test_support::json;
 
 use crate::app::TestApp;
-use crate::bodies::{board, dated, like, outcome};
+use crate::bodies::{board, dated, like};
 
 /// Zone, day, first instant of the day, first instant of the next day.
 const DAYS: &str = "
@@ -98,16 +98,4 @@ async fn long_periods_start_and_end_with_their_days() {
             "timezone": "America/Santiago", "closed": true});
         response.assert(200, board(period, 0, json!([])));
     }
-}
-
-#[tokio::test]
-async fn one_instant_selects_every_board() {
-    let app = start("Asia/Shanghai");
-    // The last millisecond of a year in Shanghai, which is afternoon in UTC.
-    let like = dated(like("42", "p"), "2025-12-31T15:59:59.999Z");
-    let standing = |id: &str| json!({"id": id, "score": 2, "rank": 1});
-    let standings = json!({"day": standing("2025-12-31"), "week": standing("2026-W01"),
-        "month": standing("2025-12"), "year": standing("2025"), "all": standing("all")});
-    app.assert_activity(like, outcome("counted", 2, standings))
-        .await;
 }

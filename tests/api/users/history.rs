@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use test_support::{Value, json};
 
 use crate::app::TestApp;
-use crate::bodies::{activity, dated, like, undo};
+use crate::bodies::{dated, like, undo};
 use crate::client::Client;
 use crate::clock::{day, noon, noon_zone};
 
@@ -78,29 +78,6 @@ async fn history_lists_points_by_day_and_action() {
         let path = format!("/v1/users/42/activity?days={count}");
         app.assert_get(&path, expected).await;
     }
-}
-
-#[tokio::test]
-async fn undo_subtracts_from_the_day_of_counting() {
-    let app = TestApp::start();
-    like_on(&app, "42", 3).await;
-    for activity in [like("42", "q"), activity("42", "visit", "/")] {
-        app.counted(dated(activity, noon(3))).await;
-    }
-    let undo = |target: &str| undo(like("42", target));
-    app.outcome(undo("p3"), "undone").await;
-    let (path, user) = ("/v1/users/42/activity?days=4", json!({"id": "42"}));
-    let remaining = json!({"like": {"count": 1, "points": 2}, "visit": {"count": 1, "points": 1}});
-    let expected = history(
-        user.clone(),
-        days(4, &[(3, 3, remaining)]),
-        streak(0, 1, &[3]),
-    );
-    app.assert_get(path, expected).await;
-    app.outcome(undo("q"), "undone").await;
-    let remaining = json!({"visit": {"count": 1, "points": 1}});
-    let expected = history(user, days(4, &[(3, 1, remaining)]), streak(0, 1, &[3]));
-    app.assert_get(path, expected).await;
 }
 
 #[tokio::test]

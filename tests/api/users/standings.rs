@@ -3,7 +3,7 @@
 use test_support::{Value, json, peers};
 
 use crate::app::TestApp;
-use crate::bodies::{activity, dated, like, with};
+use crate::bodies::{dated, like, with};
 use crate::clock::{day, id, noon};
 
 const PERIODS: [&str; 5] = ["day", "week", "month", "year", "all"];
@@ -47,116 +47,6 @@ async fn standings_have_places_of_all_periods() {
         response.assert(200, everywhere(user, &standing));
         assert_eq!(response.header("cache-control"), Some("no-store"));
     }
-}
-
-#[tokio::test]
-async fn standings_have_requested_groups() {
-    let app = TestApp::start();
-    let [a, b] = &peers(["a", "b"]);
-    for (user, groups) in [(a, json!(["eu", "us"])), (b, json!(["eu"]))] {
-        let like = with(like(user, "p"), json!({"groups": groups}));
-        app.counted(like).await;
-    }
-    app.count(b, "visit", "/").await;
-    let standing = |rank, total, percentile, next: Value| json!({"rank": rank, "score": 2, "total": total, "percentile": percentile, "next": next});
-    let groups = json!({"us": standing(1, 1, 100.0, Value::Null), "none": unranked(0),
-        "eu": standing(1, 2, 100.0, Value::Null)});
-    let next = json!({"rank": 1, "score": 3, "points": 2});
-    let expected = with(standing(2, 2, 50.0, next), json!({"groups": groups}));
-    let path = format!("/v1/users/{a}/standings?groups=us,none,eu");
-    app.assert_get(&path, everywhere(json!({"id": a}), &expected))
-        .await;
-}
-
-/// Authors with equal scores rank by id, on whatever shard they are.
-#[tokio::test]
-async fn standings_have_places_of_authors() {
-    let configure = |worker: test_support::WorkerBuilder| {
-        worker
-            .var("PERIODS", "day,week")
-            .var("CONTENT_PERIODS", "week,all")
-            .cron()
-    };
-    let app = TestApp::with(configure);
-    let authors: Vec<String> = (0..20).map(|number| format!("a{number}")).collect();
-    for author in &authors {
-        let body = json!({"author": author});
-        let path = format!("/v1/targets/of-{author}");
-        app.write(&path, &body).await;
-    }
-    let likes = authors
-        .iter()
-        .map(|author| like("42", &format!("of-{author}")));
-    app.send_activity(json!(likes.collect::<Vec<_>>()))
-        .await
-        .assert_status(200);
-    app.counted(activity("43", "comment", "of-a7")).await;
-    app.minute().await;
-    for author in authors.iter().map(String::as_str).chain(["42"]) {
-        let all = app.read(&format!("/v1/users/{author}/standings")).await;
-        let mut expected = json!({});
-        for (kind, period) in [
-            ("ranking", "day"),
-            ("ranking", "week"),
-            ("authors", "week"),
-            ("authors", "all"),
-        ] {
-            let mut standing = app
-                .read(&format!("/v1/{kind}/{period}/users/{author}"))
-                .await;
-            let fields = standing.as_object_mut().expect("an object");
-            for name in ["period", "user", "around"] {
-                fields.remove(name);
-            }
-            let period_standing = expected[period].clone();
-            let period_standing = if period_standing.is_null() {
-                json!({})
-            } else {
-                period_standing
-            };
-            let standing = if kind == "authors" {
-                json!({"author": standing})
-            } else {
-                standing
-            };
-            let id = json!({"id": id(period, day(0))});
-            expected[period] = with(with(period_standing, standing), id);
-        }
-        assert_eq!(all, json!({"user": {"id": author}, "standings": expected}));
-    }
-}
-
-/// As everywhere, hidden users have no rank; frozen users keep theirs, and erased ones are unknown.
-#[tokio::test]
-async fn moderation_changes_standings_as_it_does_boards() {
-    let app = TestApp::start();
-    let [a, b] = &peers(["a", "b"]);
-    for user in [a, b] {
-        app.count(user, "like", "p").await;
-    }
-    app.set_name(a, "Ada").await;
-    let path = format!("/v1/users/{a}/standings");
-    let named = json!({"id": a, "name": "Ada"});
-    let first = json!({"rank": 1, "score": 2, "total": 2, "percentile": 100.0, "next": null});
-    app.moderate(a, false, true).await;
-    app.assert_get(&path, everywhere(named.clone(), &first))
-        .await;
-    app.moderate(a, true, false).await;
-    app.assert_get(&path, everywhere(named.clone(), &unranked(1)))
-        .await;
-    app.moderate(a, false, false).await;
-    app.assert_get(&path, everywhere(named, &first)).await;
-    app.erase(a).await;
-    app.assert_get(&path, everywhere(json!({"id": a}), &unranked(1)))
-        .await;
-}
-
-#[tokio::test]
-async fn disabled_periods_have_no_standings() {
-    let app = TestApp::with(|worker| worker.var("PERIODS", "all"));
-    let expected = json!({"user": {"id": "42"},
-        "standings": {"all": with(unranked(0), json!({"id": "all"}))}});
-    app.assert_get("/v1/users/42/standings", expected).await;
 }
 
 /// The ranks are those that each board has with `movement=true`.
