@@ -1,7 +1,5 @@
 //! Closed boards are read from the D1 archive once Redis has dropped them.
 
-use std::collections::BTreeSet;
-
 use test_support::{Answer, Value, WorkerBuilder, json, peer, peers, rest, shard_among};
 
 use crate::app::TestApp;
@@ -59,22 +57,6 @@ async fn day_reads(app: &TestApp, unique: u32) -> Vec<Value> {
     bodies
 }
 
-/// Deletes the closed day boards from Redis.
-///
-/// Returns their number; a board counts once, whatever the number of shards.
-fn drop_closed_boards(app: &TestApp) -> usize {
-    let today = format!("bd:{}", day(0));
-    let is_closed = |key: &str| key.starts_with("bd:") && !key.starts_with(&today);
-    let mut dropped = BTreeSet::new();
-    for key in app.store().full_keys() {
-        if is_closed(rest(&key)) {
-            app.store().run::<i64>("DEL", &[&key]);
-            dropped.insert(rest(&key).to_owned());
-        }
-    }
-    dropped.len()
-}
-
 /// Fills a board with five visible users, three of them tied, and a hidden one.
 async fn fill_board(app: &TestApp) {
     let [a, b, c, hidden] = &tied_users();
@@ -100,7 +82,7 @@ async fn closed_board_reads_the_same_from_the_archive() {
     assert_eq!(before[0]["total"], 5);
     assert_eq!(before[0]["entries"][0]["user"]["id"], "e");
     archive.worker.tick().await;
-    assert_eq!(drop_closed_boards(&archive), 2);
+    assert_eq!(archive.store().drop_closed_days(), 2);
     assert_eq!(day_reads(&archive, 8).await, before);
 
     // Late activity counts on all boards but the archived ones.
@@ -115,14 +97,10 @@ async fn closed_board_reads_the_same_from_the_archive() {
     archive.outcome(undo(like("e", "0")), "undone").await;
     archive.worker.tick().await;
     assert_eq!(day_reads(&archive, 9).await, before);
-    assert_eq!(drop_closed_boards(&archive), 0);
+    assert_eq!(archive.store().drop_closed_days(), 0);
 
     // The archive is still used after Redis has lost the list of archived boards.
-    for key in archive.store().full_keys() {
-        if rest(&key) == "a" {
-            archive.store().run::<i64>("DEL", &[&key]);
-        }
-    }
+    archive.store().delete(|name| name == "a");
     archive.worker.tick().await;
     count(&archive, &peer("later"), "p", DAYS_AGO).await;
     assert_eq!(day_reads(&archive, 10).await, before);
@@ -191,7 +169,7 @@ async fn board_missing_on_a_shard_is_read_from_archive() {
     assert_eq!(counted["standings"]["day"]["score"], 2);
     archive.worker.tick().await;
     assert_eq!(day_reads(&archive, 40).await[0]["total"], 6);
-    drop_closed_boards(&archive);
+    archive.store().drop_closed_days();
     assert_eq!(day_reads(&archive, 41).await[0]["total"], 6);
 }
 
@@ -210,7 +188,7 @@ async fn board_is_archived_on_close_and_on_change() {
     let board = format!("/v1/ranking/day?date={}", day(DAYS_AGO));
     let before = archive.read(&format!("{board}&limit=7")).await;
     assert_eq!(before["total"], 2);
-    drop_closed_boards(&archive);
+    archive.store().drop_closed_days();
     assert_eq!(archive.read(&format!("{board}&limit=8")).await, before);
     // The archive has neither today's board nor that of a day without activity.
     let today = archive.store().key_of("a", &format!("bd:{}", day(0)));
@@ -267,17 +245,15 @@ async fn winners_list_closed_boards_newest_first() {
     archive.worker.tick().await;
     assert_eq!(rows(&get("?limit=13").await.body), all);
     assert_eq!(rows(&get("?limit=2").await.body), all[..2]);
-    assert_eq!(
-        rows(&get(&format!("?before={}", day(1))).await.body),
-        all[1..]
-    );
+    let found = rows(&get(&format!("?before={}", day(1))).await.body);
+    assert_eq!(found, all[1..]);
     assert_eq!(rows(&get("?group=eu&limit=3").await.body), all[..3]);
     assert_eq!(rows(&get("?group=us").await.body), []);
     archive
         .assert_get("/v1/ranking/all/winners", json!({"boards": []}))
         .await;
 
-    drop_closed_boards(&archive);
+    archive.store().drop_closed_days();
     let after = archive.read("/v1/ranking/day/winners?limit=14").await;
     assert_eq!(rows(&after), all);
     assert_eq!(after["boards"][1], before.body["boards"][1]);

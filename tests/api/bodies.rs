@@ -57,6 +57,28 @@ pub fn entry(rank: u32, score: u32, user: &str) -> Value {
     json!({"rank": rank, "score": score, "user": {"id": user}})
 }
 
+/// Returns the value at a JSON pointer of each item of an array.
+#[track_caller]
+pub fn each(items: &Value, pointer: &str) -> Vec<Value> {
+    let items = items.as_array().expect("an array").iter();
+    let value = |item: &Value| item.pointer(pointer).cloned().unwrap_or_default();
+    items.map(value).collect()
+}
+
+/// Returns the values at several JSON pointers of each item of an array.
+#[track_caller]
+pub fn rows<const N: usize>(items: &Value, pointers: [&str; N]) -> Value {
+    let items = items.as_array().expect("an array").iter();
+    let row = |item: &Value| {
+        json!(
+            pointers
+                .map(|name| item.pointer(name).cloned().unwrap_or_default())
+                .to_vec()
+        )
+    };
+    items.map(row).collect()
+}
+
 /// Returns the ids of the users on a board, best first.
 pub fn ids(board: &Value) -> Vec<&str> {
     let entries = board["entries"].as_array().expect("entries").iter();

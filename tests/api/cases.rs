@@ -3,7 +3,7 @@
 use test_support::{Answer, Method, Value, WorkerBuilder, json};
 
 use crate::app::TestApp;
-use crate::bodies::{activity, dated, like, undo};
+use crate::bodies::{activity, dated, each, like, rows, undo, with};
 use crate::client::Client;
 use crate::clock::{ago, ahead, day};
 use crate::problem::{field_error, problem};
@@ -38,9 +38,8 @@ async fn register(app: &TestApp, authors: &[&str], posts: u32) {
 
 async fn send(app: &TestApp, activities: &[Value]) {
     for activities in activities.chunks(50) {
-        app.send_activity(json!(activities))
-            .await
-            .assert_status(200);
+        let response = app.send_activity(json!(activities)).await;
+        response.assert_status(200);
     }
 }
 
@@ -111,7 +110,7 @@ async fn ring_is_one_case_until_dismissed() {
     assert_eq!(page, expected);
     assert_eq!(search(&app).await, searched(0, 1));
 
-    let path = format!("{PATH}/{}", found["id"].as_str().unwrap());
+    let path = path_of(found);
     let details = app.read(&path).await;
     assert_eq!(details["pairs"].as_array().unwrap().len(), 6);
     let today = day(0).to_string();
@@ -166,10 +165,8 @@ async fn ring_is_one_case_until_dismissed() {
     app.worker.minute().await;
     assert_eq!(search(&app).await, searched(1, 0));
     let page = app.read(&format!("{PATH}?state=open&limit=1")).await;
-    assert_eq!(
-        (&page["cases"][0]["gifts"], &page["next"]),
-        (&json!(54), &found["id"])
-    );
+    let expected = (&json!(54), &found["id"]);
+    assert_eq!((&page["cases"][0]["gifts"], &page["next"]), expected);
     let next = format!("{PATH}?after={}", found["id"].as_str().unwrap());
     assert_eq!(app.read(&next).await["cases"], json!([]));
 }
@@ -183,10 +180,8 @@ async fn entries_of_several_shards_wait_five_minutes() {
     let age = "UPDATE journal SET entry = json_set(entry, '$.now', CAST(entry ->> 'now' - 300000 AS TEXT))";
     app.worker.sql(age).await;
     assert_eq!(search(&app).await, searched(1, 0));
-    assert_eq!(
-        app.read(PATH).await["cases"][0]["members"],
-        json!(["a", "b", "c"])
-    );
+    let expected = json!(["a", "b", "c"]);
+    assert_eq!(app.read(PATH).await["cases"][0]["members"], expected);
 }
 
 #[tokio::test]
@@ -251,10 +246,8 @@ async fn gifts_are_of_authors_and_followed_members() {
         .await;
     let mut follow = gift("44", "9", 1, 1);
     follow["points"] = followed[0]["points"].clone();
-    assert_eq!(
-        gifts(&app).await,
-        json!([commented, gift("43", "9", 1, 1), follow])
-    );
+    let expected = json!([commented, gift("43", "9", 1, 1), follow]);
+    assert_eq!(gifts(&app).await, expected);
     let own = app
         .worker
         .sql("SELECT gifts FROM gifts WHERE giver = '42' AND receiver = ''")
@@ -288,20 +281,13 @@ async fn accounts_are_their_member() {
 async fn burst_of_likes_is_a_case() {
     let app = start_with_ring(|worker| worker).await;
     register(&app, &["z"], 12).await;
-    let likes: Vec<Value> = (0..12)
-        .map(|post| like("p", &format!("z-{post}")))
-        .collect();
+    let likes = (0..12).map(|post| like("p", &format!("z-{post}")));
+    let likes: Vec<Value> = likes.collect();
     send(&app, &likes).await;
     app.worker.minute().await;
     search(&app).await;
     let page = app.read(PATH).await;
-    let kinds: Vec<&Value> = page["cases"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|case| &case["kind"])
-        .collect();
-    assert_eq!(kinds, ["ring", "burst"]);
+    assert_eq!(each(&page["cases"], "/kind"), ["ring", "burst"]);
     assert_eq!(page["cases"][1]["members"], json!(["p", "z"]));
 }
 
@@ -320,24 +306,12 @@ async fn only_service_keys_with_admin_see_cases() {
     app.get(&path).await.assert(404, unknown.clone());
     app.put(&path, &decision).await.assert(404, unknown);
     let detail = "must be the id of a case: case_ and 16 hexadecimal digits";
-    app.get(&format!("{PATH}/1"))
-        .await
-        .assert(400, field_error("id", detail).body());
+    let response = app.get(&format!("{PATH}/1")).await;
+    response.assert(400, field_error("id", detail).body());
     let invalid = json!({"state": "closed", "reason": "r"});
     let detail = "must be one of open, dismissed, excluded";
-    app.put(&path, &invalid)
-        .await
-        .assert(400, field_error("state", detail).body());
-}
-
-#[tokio::test]
-async fn deployment_without_fair_play_returns_404() {
-    let app = TestApp::start();
-    let detail = "This deployment has no cases: FAIR_PLAY is not set.";
-    app.get(PATH)
-        .await
-        .assert(404, problem("not-found", detail));
-    post(&app).await.assert(404, problem("not-found", detail));
+    let response = app.put(&path, &invalid).await;
+    response.assert(400, field_error("state", detail).body());
 }
 
 #[tokio::test]
@@ -354,15 +328,18 @@ async fn losses_rank_members_among_what_remains() {
     app.worker.minute().await;
     search(&app).await;
     let case = open(&app, &["a", "b"]).await;
-    let details = app
-        .read(&format!("{PATH}/{}", case["id"].as_str().unwrap()))
-        .await;
+    let details = app.read(&path_of(&case)).await;
     // Both fall below the 15 points of c, and to the 12 of d.
     let loss = |user: &str| json!({"board": "all", "kind": "members", "user": {"id": user}, "score": [16, 12], "rank": [1, 2]});
     let losses = details["losses"].as_array().unwrap();
     let is_on_board = |loss: &&Value| loss["board"] == "all" && loss["kind"] == "members";
     let found: Vec<&Value> = losses.iter().filter(is_on_board).collect();
     assert_eq!(found, [&loss("a"), &loss("b")]);
+}
+
+/// Returns the path of a case.
+fn path_of(case: &Value) -> String {
+    format!("{PATH}/{}", case["id"].as_str().unwrap())
 }
 
 /// Opens the case of members.
@@ -375,8 +352,7 @@ async fn open(app: &Client, members: &[&str]) -> Value {
 
 /// Decides a case. Returns the decision.
 async fn decide(app: &Client, case: &Value, decision: Value) -> Value {
-    let path = format!("{PATH}/{}", case["id"].as_str().unwrap());
-    let answer = app.put(&path, &decision).await;
+    let answer = app.put(&path_of(case), &decision).await;
     answer.assert_status(200);
     assert_eq!(answer.body["state"], decision["state"]);
     answer.body["decision"].clone()
@@ -397,15 +373,11 @@ async fn moderator_opens_case_of_members() {
         "share": 0.0, "members": ["c", "p"], "found": case["found"], "updated": case["found"], "decision": decision});
     assert_eq!(case, expected);
     let case = open(&app, &["q", "p"]).await;
-    assert_eq!(
-        (&case["gifts"], &case["members"]),
-        (&json!(2), &json!(["p", "q"]))
-    );
+    let expected = (&json!(2), &json!(["p", "q"]));
+    assert_eq!((&case["gifts"], &case["members"]), expected);
     let known = open(&app, &["b", "c", "a"]).await;
-    assert_eq!(
-        (&known["kind"], &known["gifts"]),
-        (&json!("ring"), &json!(36))
-    );
+    let expected = (&json!("ring"), &json!(36));
+    assert_eq!((&known["kind"], &known["gifts"]), expected);
     for (body, pointer) in [
         (json!({"members": ["a"], "reason": "x"}), "members"),
         (json!({"members": ["a", "a"], "reason": "x"}), "members"),
@@ -418,11 +390,8 @@ async fn moderator_opens_case_of_members() {
     ] {
         let answer = app.post(PATH, &body).await;
         answer.assert_status(400);
-        assert_eq!(
-            answer.body["errors"][0]["pointer"],
-            format!("/{pointer}"),
-            "{body}"
-        );
+        let expected = format!("/{pointer}");
+        assert_eq!(answer.body["errors"][0]["pointer"], expected, "{body}");
     }
 }
 
@@ -433,10 +402,8 @@ async fn case_by_hand_has_exactly_the_named_members() {
     let first = open(&app, &["a", "b"]).await;
     assert_eq!(search(&app).await, searched(0, 1));
     let page = app.read(PATH).await;
-    assert_eq!(
-        (&page["cases"][0]["id"], &page["cases"][0]["members"]),
-        (&first["id"], &json!(["a", "b", "c"]))
-    );
+    let found = (&page["cases"][0]["id"], &page["cases"][0]["members"]);
+    assert_eq!(found, (&first["id"], &json!(["a", "b", "c"])));
     let second = open(&app, &["a", "b"]).await;
     assert_ne!(second["id"], first["id"]);
     assert_eq!(second["members"], json!(["a", "b"]));
@@ -471,29 +438,23 @@ async fn decisions_are_in_audit_log() {
         decide(&key, &case, json!({"state": state, "reason": reason})).await;
     }
     let log = app.read("/v1/moderation").await;
-    let entries = log["entries"].as_array().unwrap().iter();
-    let mut entries: Vec<Value> = entries
-        .map(|entry| {
-            json!([
-                entry["action"],
-                entry["user"]["id"],
-                entry["reason"],
-                entry["actor"]
-            ])
-        })
-        .collect();
-    entries.sort_by_key(Value::to_string);
+    let mut entries = rows(
+        &log["entries"],
+        ["/action", "/user/id", "/reason", "/actor"],
+    );
+    entries
+        .as_array_mut()
+        .unwrap()
+        .sort_by_key(Value::to_string);
     let actor = json!({"key": "named"});
     let entry = |action: &str, user: &str, reason: &str| json!([action, user, reason, actor]);
-    assert_eq!(
-        entries,
-        [
-            entry("dismiss", "a", "A team"),
-            entry("dismiss", "b", "A team"),
-            entry("reopen", "a", "Again"),
-            entry("reopen", "b", "Again"),
-        ]
-    );
+    let expected = json!([
+        entry("dismiss", "a", "A team"),
+        entry("dismiss", "b", "A team"),
+        entry("reopen", "a", "Again"),
+        entry("reopen", "b", "Again")
+    ]);
+    assert_eq!(entries, expected);
 }
 
 /// The burst is older than a week, and an account of the member gave later.
@@ -513,109 +474,77 @@ async fn case_shows_gifts_of_older_burst_and_of_accounts() {
     app.worker.minute().await;
     search(&app).await;
     let page = app.read(PATH).await;
-    let case = page["cases"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|case| case["kind"] == "burst");
-    let case = case.unwrap();
+    let mut cases = page["cases"].as_array().unwrap().iter();
+    let case = cases.find(|case| case["kind"] == "burst").unwrap();
     assert_eq!(case["members"], json!(["p", "z"]));
-    let details = app
-        .read(&format!("{PATH}/{}", case["id"].as_str().unwrap()))
-        .await;
-    let latest = details["latest"].as_array().unwrap();
-    let givers: Vec<&Value> = latest.iter().map(|gift| &gift["giver"]).collect();
-    assert_eq!(givers, ["p"; 14]);
-    assert_eq!(latest[13]["at"], seconds(&old));
-}
-
-async fn check_exclusion(shards: u32) {
-    let app = start(|worker| worker.json("SHARDS", json!(shards)));
-    register(&app, &["a", "b", "c"], 4).await;
-    let case = open(&app, &["a", "b"]).await;
-    let (from, until) = (ago(3600), ahead(3600));
-    let decision = decide(&app, &case, excluded(&from, until.as_str())).await;
-    assert_eq!(
-        (&decision["from"], &decision["until"]),
-        (&json!(seconds(&from)), &json!(seconds(&until)))
-    );
-    assert_eq!(
-        (&decision["past"], &decision["public_reason"]),
-        (&json!("pending"), &json!(true))
-    );
-    let outcome = async |activity: Value| {
-        let answer = app.post("/v1/activity", &activity).await;
-        answer.assert_status(200);
-        answer
-            .body
-            .get("reason")
-            .unwrap_or(&answer.body["outcome"])
-            .clone()
-    };
-    assert_eq!(outcome(like("a", "b-0")).await, "pair-cap");
-    assert_eq!(outcome(like("b", "a-0")).await, "pair-cap");
-    assert_eq!(outcome(activity("a", "comment", "b-1")).await, "pair-cap");
-    // Others, and activity before the span, count.
-    assert_eq!(outcome(like("a", "c-0")).await, "counted");
-    assert_eq!(outcome(like("c", "a-0")).await, "counted");
-    assert_eq!(outcome(dated(like("a", "b-2"), ago(7200))).await, "counted");
-    assert_eq!(outcome(undo(like("a", "b-2"))).await, "undone");
-    // An account of an excluded member is that member.
-    app.write("/v1/users/x/account", &json!({"of": "b"})).await;
-    register(&app, &["x"], 1).await;
-    assert_eq!(outcome(like("a", "x-0")).await, "pair-cap");
-    assert_eq!(outcome(like("x", "a-1")).await, "pair-cap");
-    let points = app.read("/v1/users/a/points").await;
-    assert_eq!(points["exclusions"], json!([{"reason": "A ring"}]));
-    let points = app.read("/v1/users/c/points").await;
-    assert_eq!(points.get("exclusions"), None);
-    // The same exclusion with another reason.
-    for reason in ["A ring of two", "A ring"] {
-        let mut again = excluded(&from, until.as_str());
-        again["reason"] = json!(reason);
-        decide(&app, &case, again).await;
-        let points = app.read("/v1/users/a/points").await;
-        assert_eq!(points["exclusions"], json!([{ "reason": reason }]));
-    }
-    let log = app.read("/v1/moderation").await;
-    let actions: Vec<&Value> = log["entries"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|entry| &entry["action"])
-        .collect();
-    assert_eq!(
-        actions
-            .iter()
-            .filter(|action| **action == "exclude")
-            .count(),
-        2,
-        "{log}"
-    );
-
-    let decision = decide(
-        &app,
-        &case,
-        json!({"state": "dismissed", "reason": "A mistake"}),
-    )
-    .await;
-    assert_eq!(
-        (&decision["from"], &decision["until"]),
-        (&Value::Null, &Value::Null)
-    );
-    assert_eq!(app.read("/v1/users/a/points").await.get("exclusions"), None);
-    assert_eq!(outcome(like("a", "b-0")).await, "counted");
-    assert_eq!(outcome(like("x", "a-1")).await, "counted");
+    let details = app.read(&path_of(case)).await;
+    assert_eq!(each(&details["latest"], "/giver"), ["p"; 14]);
+    assert_eq!(details["latest"][13]["at"], seconds(&old));
 }
 
 #[tokio::test]
 async fn excluded_members_give_each_other_nothing() {
-    check_exclusion(1).await;
-}
+    for shards in [1, 8] {
+        let app = start(|worker| worker.json("SHARDS", json!(shards)));
+        register(&app, &["a", "b", "c"], 4).await;
+        let case = open(&app, &["a", "b"]).await;
+        let (from, until) = (ago(3600), ahead(3600));
+        let decision = decide(&app, &case, excluded(&from, until.as_str())).await;
+        let expected = (&json!(seconds(&from)), &json!(seconds(&until)));
+        assert_eq!((&decision["from"], &decision["until"]), expected);
+        let expected = (&json!("pending"), &json!(true));
+        assert_eq!((&decision["past"], &decision["public_reason"]), expected);
+        let outcome = async |activity: Value| {
+            let answer = app.post("/v1/activity", &activity).await;
+            answer.assert_status(200);
+            answer
+                .body
+                .get("reason")
+                .unwrap_or(&answer.body["outcome"])
+                .clone()
+        };
+        assert_eq!(outcome(like("a", "b-0")).await, "pair-cap");
+        assert_eq!(outcome(like("b", "a-0")).await, "pair-cap");
+        assert_eq!(outcome(activity("a", "comment", "b-1")).await, "pair-cap");
+        // Others, and activity before the span, count.
+        assert_eq!(outcome(like("a", "c-0")).await, "counted");
+        assert_eq!(outcome(like("c", "a-0")).await, "counted");
+        assert_eq!(outcome(dated(like("a", "b-2"), ago(7200))).await, "counted");
+        assert_eq!(outcome(undo(like("a", "b-2"))).await, "undone");
+        // An account of an excluded member is that member.
+        app.write("/v1/users/x/account", &json!({"of": "b"})).await;
+        register(&app, &["x"], 1).await;
+        assert_eq!(outcome(like("a", "x-0")).await, "pair-cap");
+        assert_eq!(outcome(like("x", "a-1")).await, "pair-cap");
+        let points = app.read("/v1/users/a/points").await;
+        assert_eq!(points["exclusions"], json!([{"reason": "A ring"}]));
+        let points = app.read("/v1/users/c/points").await;
+        assert_eq!(points.get("exclusions"), None);
+        // The same exclusion with another reason.
+        for reason in ["A ring of two", "A ring"] {
+            let mut again = excluded(&from, until.as_str());
+            again["reason"] = json!(reason);
+            decide(&app, &case, again).await;
+            let points = app.read("/v1/users/a/points").await;
+            assert_eq!(points["exclusions"], json!([{ "reason": reason }]));
+        }
+        let log = app.read("/v1/moderation").await;
+        let mut actions = each(&log["entries"], "/action");
+        actions.retain(|action| action == "exclude");
+        assert_eq!(actions.len(), 2, "{log}");
 
-#[tokio::test]
-async fn excluded_members_give_each_other_nothing_on_shards() {
-    check_exclusion(8).await;
+        let decision = decide(
+            &app,
+            &case,
+            json!({"state": "dismissed", "reason": "A mistake"}),
+        )
+        .await;
+        let expected = (&Value::Null, &Value::Null);
+        assert_eq!((&decision["from"], &decision["until"]), expected);
+        assert_eq!(app.read("/v1/users/a/points").await.get("exclusions"), None);
+        assert_eq!(outcome(like("a", "b-0")).await, "counted");
+        assert_eq!(outcome(like("x", "a-1")).await, "counted");
+    }
 }
 
 #[tokio::test]
@@ -629,7 +558,7 @@ async fn account_has_no_exclusions() {
     answer.assert(409, problem("account-conflict", detail));
     app.write("/v1/users/y/account", &json!({"of": "z"})).await;
     let case = open(&app, &["a", "y"]).await;
-    let path = format!("{PATH}/{}", case["id"].as_str().unwrap());
+    let path = path_of(&case);
     let answer = app.put(&path, &excluded(&from, Value::Null)).await;
     let detail = "One of them is an account of another member.";
     answer.assert(409, problem("account-conflict", detail));
@@ -646,7 +575,7 @@ async fn account_has_no_exclusions() {
 async fn invalid_decisions_are_refused() {
     let app = start(|worker| worker);
     let case = open(&app, &["a", "b"]).await;
-    let path = format!("{PATH}/{}", case["id"].as_str().unwrap());
+    let path = path_of(&case);
     for (change, pointer) in [
         (json!({"from": null}), "from"),
         (json!({"from": "2026-11-20"}), "from"),
@@ -659,17 +588,11 @@ async fn invalid_decisions_are_refused() {
         (json!({"reason": ""}), "reason"),
         (json!({"members": []}), "members"),
     ] {
-        let mut body = excluded("2026-11-20T08:00:00Z", Value::Null);
-        for (name, value) in change.as_object().unwrap() {
-            body[name] = value.clone();
-        }
+        let body = with(excluded("2026-11-20T08:00:00Z", Value::Null), change);
         let answer = app.put(&path, &body).await;
         answer.assert_status(400);
-        assert_eq!(
-            answer.body["errors"][0]["pointer"],
-            format!("/{pointer}"),
-            "{body}"
-        );
+        let expected = format!("/{pointer}");
+        assert_eq!(answer.body["errors"][0]["pointer"], expected, "{body}");
     }
     assert_eq!(app.read(&path).await["state"], "open");
 }

@@ -112,10 +112,10 @@ impl Client {
         let caller = std::panic::Location::caller();
         async move {
             let response = self.send_activity(activity.clone()).await;
+            let text = &response.text;
             assert_eq!(
                 response.body["outcome"], outcome,
-                "{caller}: {activity}: {}",
-                response.text
+                "{caller}: {activity}: {text}"
             );
             response.body
         }
@@ -155,6 +155,31 @@ impl Client {
     pub async fn adjust(&self, user: &str, adjustment: &Value) -> Answer {
         let path = format!("/v1/users/{user}/adjustments");
         self.post(&path, adjustment).await
+    }
+
+    /// Hides or shows a target, whose id is encoded.
+    pub async fn moderate_target(&self, target: &str, hidden: bool) {
+        let path = format!("/v1/targets/{target}/moderation");
+        let body = json!({"hidden": hidden, "reason": "A test"});
+        self.write(&path, &body).await;
+    }
+
+    /// Reads all pages of a list, and returns the entries. `parameter` names the position of the next page.
+    pub async fn pages(&self, path: &str, parameter: &str, limit: usize) -> Vec<Value> {
+        let (mut entries, mut position) = (Vec::new(), String::new());
+        loop {
+            let separator = if path.contains('?') { '&' } else { '?' };
+            let page = self
+                .read(&format!("{path}{separator}limit={limit}{position}"))
+                .await;
+            let found = page["entries"].as_array().expect("entries");
+            assert!(found.len() <= limit, "{path}: {page}");
+            entries.extend_from_slice(found);
+            match page["next"].as_str() {
+                Some(next) => position = format!("&{parameter}={}", next.replace('#', "%23")),
+                None => return entries,
+            }
+        }
     }
 
     /// Erases a user.

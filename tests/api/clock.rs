@@ -16,9 +16,8 @@ pub fn day(back: i64) -> Date {
 
 /// Returns noon of the day `back` days ago, as a value for `at`.
 pub fn noon(back: i64) -> String {
-    let noon = day(back)
-        .at(12, 0, 0, 0)
-        .to_zoned(now().time_zone().clone());
+    let noon = day(back).at(12, 0, 0, 0);
+    let noon = noon.to_zoned(now().time_zone().clone());
     noon.expect("noon").timestamp().to_string()
 }
 

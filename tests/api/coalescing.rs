@@ -9,6 +9,7 @@ use test_support::{Answer, Api, Fault, Forwarder, Method, SERVICE_KEY, json, sca
 use crate::app::TestApp;
 use crate::bodies::like;
 use crate::client::JSON;
+use crate::single_flight::commands;
 
 const REQUESTS: usize = 24;
 
@@ -35,15 +36,6 @@ async fn assert_total(app: &TestApp, total: usize) {
 fn hold(forwarder: &Forwarder) {
     forwarder.reset();
     forwarder.fail(|_| Some(Fault::Hold));
-}
-
-/// Returns the number of commands that the store has received.
-fn commands(forwarder: &Forwarder) -> usize {
-    let requests = forwarder.requests();
-    requests
-        .iter()
-        .map(|request| request.commands().len())
-        .sum()
 }
 
 /// Sends activities while the store holds their requests, until they go there together: the Worker gathers for a few

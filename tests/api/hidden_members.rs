@@ -162,11 +162,8 @@ async fn start() -> (TestApp, Forwarder) {
     }
     app.worker.minute().await;
     app.moderate(HIDDEN[0], true, false).await;
-    app.put_profile(
-        HIDDEN[1],
-        json!({"name": "Name of a member", "hidden": true, "public_activity": true}),
-    )
-    .await;
+    let body = json!({"name": "Name of a member", "hidden": true, "public_activity": true});
+    app.put_profile(HIDDEN[1], body).await;
     app.erase(ERASED).await;
     // Targets on other shards lose their author after the response.
     app.worker.minute().await;
@@ -364,10 +361,8 @@ async fn live_boards_omit_hidden_members() {
         app.counted(comment(user, "d")).await;
     }
     // The boards of the day, of the group and of the event.
-    until("reads of three boards", async || {
-        (board_reads(&forwarder).len() >= 3).then_some(())
-    })
-    .await;
+    let done = async || (board_reads(&forwarder).len() >= 3).then_some(());
+    until("reads of three boards", done).await;
     let changes = json!([comment("shown", "d"), undo(like("reader", "of-shown"))]);
     let changed = app.post("/v1/activity", &changes).await;
     changed.assert_status(200);
@@ -394,12 +389,10 @@ fn score_of_shown(board: &test_support::Event) -> Value {
 #[test]
 fn tables_list_every_read() {
     let listed = READS.into_iter().chain(LISTS).chain(STREAMS);
-    let listed: Vec<&str> = listed
-        .map(|path| path.split('?').next().unwrap_or(path))
-        .collect();
-    let reads = document()
-        .paths()
-        .filter(|(_, item)| item.get("get").is_some());
+    let listed = listed.map(|path| path.split('?').next().unwrap_or(path));
+    let listed: Vec<&str> = listed.collect();
+    let reads = document().paths();
+    let reads = reads.filter(|(_, item)| item.get("get").is_some());
     for (template, _) in reads {
         let is_listed = listed.iter().any(|path| fits(template, path));
         assert!(
@@ -413,9 +406,8 @@ fn tables_list_every_read() {
 #[track_caller]
 fn assert_no_name(path: &str, text: &str) {
     for member in HIDDEN.into_iter().chain([ERASED]) {
-        let named = text
-            .replace(&format!("of-{member}"), "")
-            .replace(&format!("by-{member}"), "");
+        let named = text.replace(&format!("of-{member}"), "");
+        let named = named.replace(&format!("by-{member}"), "");
         assert!(!named.contains(member), "{member} in {path}: {text}");
     }
 }

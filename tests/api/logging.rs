@@ -73,9 +73,8 @@ fn app_with_store(store: &str) -> TestApp {
 async fn assert_failures_logged(app: &TestApp, responses: &[Answer]) -> Vec<Value> {
     let failed = responses.iter().filter(|response| response.status >= 500);
     let id = |response: &'_ Answer| response.header("x-request-id").expect("an id").to_owned();
-    let failed: Vec<_> = failed
-        .map(|response| (id(response), &response.request))
-        .collect();
+    let failed = failed.map(|response| (id(response), &response.request));
+    let failed: Vec<_> = failed.collect();
     let lines = until("all lines", async || {
         let lines = app.log_lines();
         (lines.len() >= failed.len()).then_some(lines)

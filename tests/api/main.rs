@@ -56,6 +56,7 @@ mod security_headers;
 mod token;
 
 // Configuration and deployment.
+mod absent_features;
 mod deploy_artifact;
 mod misconfigured;
 mod platforms;

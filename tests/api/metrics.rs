@@ -150,10 +150,8 @@ async fn metrics_are_for_keys_with_their_scope() {
         worker.var("JWT_SECRET", SECRET)
     });
     let full = read(&app.with_key("full")).await;
-    assert_eq!(
-        without_variable(&full),
-        without_variable(&read(&app.with_key("scraper")).await)
-    );
+    let expected = without_variable(&read(&app.with_key("scraper")).await);
+    assert_eq!(without_variable(&full), expected);
     for secret in [test_support::TOKEN, "full", "scraper", SECRET, app.prefix()] {
         assert!(!full.contains(secret), "{full}");
     }
@@ -168,10 +166,8 @@ async fn metrics_are_for_keys_with_their_scope() {
     anonymous.assert(401, unauthenticated(detail).body());
     // A scraper can do nothing else.
     let scraper = app.with_key("scraper");
-    scraper
-        .send_activity(like("42", "p"))
-        .await
-        .assert_status(403);
+    let response = scraper.send_activity(like("42", "p")).await;
+    response.assert_status(403);
     scraper.get("/v1/status").await.assert_status(403);
     scraper.delete("/v1/users/42").await.assert_status(403);
 }
@@ -335,10 +331,8 @@ async fn failed_cron_is_recorded_at_once() {
     // The entry is read, but not removed.
     app.count("a", "like", "p").await;
     forwarder.fail(|request| {
-        let removes = request
-            .commands()
-            .iter()
-            .any(|command| command[0] == "XRANGE");
+        let mut commands = request.commands().into_iter();
+        let removes = commands.any(|command| command[0] == "XRANGE");
         removes.then_some(Fault::CutBefore)
     });
     app.worker.tick().await;

@@ -82,10 +82,8 @@ async fn scripts_lose_flags_that_the_store_refuses() {
             forwarder.reset();
             let replies = store.run(&pipeline).await.expect("replies");
             assert_eq!(replies.first(), Some(&Reply::Text("PONG".to_owned())));
-            assert_eq!(
-                replies.last().map(|reply| reply.at(1)),
-                Some(Ok(&Reply::Nil))
-            );
+            let expected = Some(Ok(&Reply::Nil));
+            assert_eq!(replies.last().map(|reply| reply.at(1)), expected);
             assert_eq!(forwarder.count(), requests, "{refusal}");
         }
     }
@@ -99,11 +97,8 @@ async fn requests_carry_the_sync_token_of_the_last_response() {
         app.count(user, "like", "p").await;
     }
     app.read("/v1/ranking/day").await;
-    let worker: Vec<_> = forwarder
-        .requests()
-        .into_iter()
-        .map(|request| request.sync_token)
-        .collect();
+    let worker = forwarder.requests().into_iter();
+    let worker: Vec<_> = worker.map(|request| request.sync_token).collect();
 
     forwarder.reset();
     let endpoint = Endpoint::new(&forwarder.url(), TOKEN, 20_000);
@@ -115,18 +110,12 @@ async fn requests_carry_the_sync_token_of_the_last_response() {
             .await
             .expect("a reply");
     }
-    let native: Vec<_> = forwarder
-        .requests()
-        .into_iter()
-        .map(|request| request.sync_token)
-        .collect();
+    let native = forwarder.requests().into_iter();
+    let native: Vec<_> = native.map(|request| request.sync_token).collect();
     for tokens in [worker, native] {
         assert_eq!(tokens[0].as_deref().unwrap_or_default(), "");
-        let later: BTreeSet<&String> = tokens
-            .iter()
-            .flatten()
-            .filter(|token| !token.is_empty())
-            .collect();
+        let later = tokens.iter().flatten().filter(|token| !token.is_empty());
+        let later: BTreeSet<&String> = later.collect();
         assert!(later.len() >= 3, "{tokens:?}");
     }
 }

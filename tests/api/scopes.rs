@@ -143,17 +143,6 @@ async fn routes_accept_only_keys_with_their_scope() {
 }
 
 #[tokio::test]
-async fn public_routes_need_no_scope() {
-    let app = TestApp::with(|worker| worker.var("SERVICE_KEYS", KEYS));
-    for (key, _) in SCOPES {
-        let client = app.with_key(key);
-        for path in ["/v1/ranking/day", "/v1/ranking/day/users/42", "/healthz"] {
-            client.get(path).await.assert_status(200);
-        }
-    }
-}
-
-#[tokio::test]
 async fn scope_is_checked_after_body_and_before_rules() {
     let app = TestApp::with(|worker| worker.var("SERVICE_KEYS", KEYS));
     let (profiles, activities) = (app.with_key("p"), app.with_key("a"));
@@ -172,10 +161,8 @@ async fn scope_is_checked_after_body_and_before_rules() {
     let dance = activity("42", "dance", "p");
     let response = profiles.send_activity(dance).await;
     response.assert(403, lacks("activity"));
-    activities
-        .delete("/v1/users/4%202")
-        .await
-        .assert_status(400);
+    let response = activities.delete("/v1/users/4%202").await;
+    response.assert_status(400);
     let path = "/v1/users/42/activity?days=0";
     profiles.get(path).await.assert_status(400);
 }
@@ -190,27 +177,6 @@ async fn scope_prefix_is_not_part_of_the_key() {
         "full,activity:a",
     ] {
         let response = app.with_key(key).put("/v1/users/42", &json!({})).await;
-        response.assert_status(401);
-    }
-}
-
-/// Three configurations in a row: the old key, both keys, the new key.
-#[tokio::test]
-async fn service_key_rotates_without_downtime() {
-    let stages = [
-        ("activity:old", &["old"][..], "new"),
-        ("activity:old,activity:new", &["old", "new"], "other"),
-        ("activity:new", &["new"], "old"),
-    ];
-    for (keys, good, bad) in stages {
-        let app = TestApp::with(|worker| worker.var("SERVICE_KEYS", keys));
-        for key in good {
-            let client = app.with_key(key);
-            client.send_activity(json!([])).await.assert_status(200);
-            let response = client.delete("/v1/users/42").await;
-            response.assert(403, lacks("admin"));
-        }
-        let response = app.with_key(bad).send_activity(json!([])).await;
         response.assert_status(401);
     }
 }

@@ -41,7 +41,7 @@ pub async fn together<T>(url: &str, forwarder: &Forwarder, requests: impl Future
 }
 
 /// Returns the number of commands that the store received.
-fn commands(forwarder: &Forwarder) -> usize {
+pub fn commands(forwarder: &Forwarder) -> usize {
     let requests = forwarder.requests();
     requests
         .iter()
@@ -101,15 +101,10 @@ async fn origins_share_a_response() {
             let is_allowed = allowed.contains(origin);
             let expected = |value| is_allowed.then_some(value);
             assert_eq!(answer.header("vary"), Some("Origin"));
-            assert_eq!(
-                answer.header("access-control-allow-origin"),
-                expected(*origin)
-            );
-            assert_eq!(
-                answer.header("access-control-expose-headers"),
-                expected(exposed),
-                "{path}"
-            );
+            let found = answer.header("access-control-allow-origin");
+            assert_eq!(found, expected(*origin));
+            let found = answer.header("access-control-expose-headers");
+            assert_eq!(found, expected(exposed), "{path}");
         }
         assert!(commands(&forwarder) <= 1, "{path}");
     }
@@ -173,10 +168,8 @@ async fn reader_after_write_sees_it() {
         let count = forwarder.count();
         let before = crowd(&app, STANDING, &[]);
         let write_and_read = async {
-            until("the first read", async || {
-                (forwarder.count() > count).then_some(())
-            })
-            .await;
+            let done = async || (forwarder.count() > count).then_some(());
+            until("the first read", done).await;
             app.send_activity(activity).await.assert_status(200);
             let after = anonymous.get(STANDING).await;
             forwarder.heal();

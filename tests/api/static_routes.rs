@@ -21,10 +21,8 @@ async fn pages_and_document_support_etags() {
     let app = TestApp::start();
     for path in ["/", "/docs", "/admin", "/gallery", "/openapi.json"] {
         let response = app.get(path).await;
-        assert_eq!(
-            response.header("cache-control"),
-            Some("public, max-age=300")
-        );
+        let expected = Some("public, max-age=300");
+        assert_eq!(response.header("cache-control"), expected);
         let tag = response.header("etag").expect("a tag");
         for if_none_match in [tag, &format!("W/{tag}"), &format!("\"other\", {tag}"), "*"] {
             let same = app.get_if_none_match(path, if_none_match).await;
@@ -32,9 +30,8 @@ async fn pages_and_document_support_etags() {
             assert_eq!(same.header("etag"), Some(tag));
             assert_eq!(same.header("cache-control"), Some("public, max-age=300"));
         }
-        app.get_if_none_match(path, "\"other\"")
-            .await
-            .assert_status(200);
+        let response = app.get_if_none_match(path, "\"other\"").await;
+        response.assert_status(200);
     }
 }
 
@@ -48,9 +45,8 @@ async fn missing_assets_are_named_in_the_error() {
         ("/openapi.json", "openapi.json"),
     ] {
         let detail = format!("ASSETS: has no {name}; deploy the folder web with the Worker");
-        app.get(path)
-            .await
-            .assert(500, problem("misconfigured", detail));
+        let response = app.get(path).await;
+        response.assert(500, problem("misconfigured", detail));
     }
     app.get("/healthz").await.assert_status(200);
 }

@@ -7,6 +7,8 @@ use redis::{Connection, FromRedisValue};
 use test_support::reference::waiting;
 use test_support::{RedisServer, owner, rest, scan, shards};
 
+use crate::clock::day;
+
 /// The entries of an empty stream as [`Store::elements`] returns them.
 const NO_ENTRIES: &str = "array([])";
 
@@ -128,11 +130,27 @@ impl Store {
         history.expect("a history")
     }
 
+    /// Deletes the keys whose names without hash tags satisfy a condition, as when they expire. Returns the names; a
+    /// name counts once, whatever the number of shards.
+    pub fn delete(&mut self, condition: impl Fn(&str) -> bool) -> BTreeSet<String> {
+        let mut keys = self.full_keys();
+        keys.retain(|key| condition(rest(key)));
+        for key in &keys {
+            self.run::<i64>("DEL", &[key]);
+        }
+        keys.iter().map(|key| rest(key).to_owned()).collect()
+    }
+
+    /// Deletes the closed boards of days. Returns their number.
+    pub fn drop_closed_days(&mut self) -> usize {
+        let today = format!("bd:{}", day(0));
+        let is_closed = |name: &str| name.starts_with("bd:") && !name.starts_with(&today);
+        self.delete(is_closed).len()
+    }
+
     /// Deletes all keys of the prefix.
     pub fn clear(&mut self) {
-        for key in self.full_keys() {
-            self.run::<i64>("DEL", &[&key]);
-        }
+        self.delete(|_| true);
     }
 
     /// Returns the elements and expiries of all keys of the prefix. A stream without entries is as

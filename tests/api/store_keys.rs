@@ -151,10 +151,8 @@ async fn dedup_records_never_collide() {
     assert!(items.len() <= 500);
     let outcomes = async |items: &[Value]| {
         let response = app.send_activity(json!(items)).await;
-        let results = response.body["results"]
-            .as_array()
-            .expect("results")
-            .clone();
+        let results = response.body["results"].as_array().expect("results");
+        let results = results.clone();
         results
             .iter()
             .map(|result| result["outcome"].as_str().expect("an outcome").to_owned())
@@ -170,10 +168,8 @@ async fn dedup_records_never_collide() {
         .collect();
     assert_eq!(outcomes(&undone).await, vec!["undone"; 4]);
     let again = outcomes(&items).await;
-    assert_eq!(
-        again.iter().filter(|outcome| *outcome == "counted").count(),
-        4
-    );
+    let found = again.iter().filter(|outcome| *outcome == "counted").count();
+    assert_eq!(found, 4);
 }
 
 /// Everything that the service does with the store.
@@ -196,11 +192,8 @@ async fn keys_of_the_whole_service_are_listed() {
     ] {
         app.counted(body).await;
     }
-    app.outcome(
-        with(activity("42", "like", "post-7"), json!({"undo": true})),
-        "undone",
-    )
-    .await;
+    let body = with(activity("42", "like", "post-7"), json!({"undo": true}));
+    app.outcome(body, "undone").await;
     app.set_name("42", "Ada").await;
     app.write("/v1/users/43", &json!({"hidden": true})).await;
     app.moderate("9", true, false).await;

@@ -42,10 +42,8 @@ async fn array_without_valid_items_writes_nothing() {
     app.assert_activity(json!([]), json!({"results": []})).await;
     let response = app.send_activity(json!([null, {}])).await;
     let results = &response.assert_status(200).body["results"];
-    assert_eq!(
-        [&results[0], &results[1]].map(|result| &result["error"]["status"]),
-        [400, 400]
-    );
+    let found = [&results[0], &results[1]].map(|result| &result["error"]["status"]);
+    assert_eq!(found, [400, 400]);
     assert_eq!(app.store().keys(), [""; 0]);
 }
 
@@ -77,9 +75,8 @@ async fn problem_lists_20_errors() {
     assert_eq!(response.body["errors_omitted"], 5);
     assert_eq!(response.body["detail"], "25 fields are invalid.");
     let query: Vec<String> = (0..1000).map(|number| format!("{number}=")).collect();
-    let response = app
-        .get(&format!("/v1/ranking/day?{}", query.join("&")))
-        .await;
+    let path = format!("/v1/ranking/day?{}", query.join("&"));
+    let response = app.get(&path).await;
     response.assert_status(400);
     assert_eq!(response.body["errors_omitted"], 980);
     assert!(response.text.len() < 3000, "{}", response.text.len());

@@ -1,13 +1,12 @@
 //! `POST /v1/activity` with one activity.
 
 mod array;
-mod dated;
 mod without_user;
 
 use test_support::{Method, Value, json};
 
 use crate::app::TestApp;
-use crate::bodies::{activity, like, outcome, undo};
+use crate::bodies::{activity, dated, like, outcome, undo};
 use crate::clock::{day, standings};
 
 #[tokio::test]
@@ -60,26 +59,6 @@ async fn minimal_response_has_no_standings() {
     let array = send("return=minimal", &json!([like])).await;
     array.assert(200, json!({"results": [minimal("counted", 2)]}));
     assert_eq!(array.header("preference-applied"), None);
-}
-
-#[tokio::test]
-async fn default_actions_earn_their_points() {
-    let app = TestApp::start();
-    let mut score = 0;
-    let actions = [
-        ("visit", 1),
-        ("like", 2),
-        ("bookmark", 2),
-        ("follow", 2),
-        ("comment", 3),
-        ("publish", 10),
-    ];
-    for (action, points) in actions {
-        score += points;
-        let expected = outcome("counted", points, standings(day(0), score, 1));
-        app.assert_activity(activity("42", action, "/a"), expected)
-            .await;
-    }
 }
 
 /// Visits have the normal form of their path, with its vectors in core; other targets are compared byte for byte.
@@ -145,5 +124,15 @@ async fn number_user_is_read_by_its_value() {
     }
     for other in ["\"61000.0\"", "\"061000\""] {
         assert_eq!(like(other).await, "counted", "{other}");
+    }
+}
+
+#[tokio::test]
+async fn earliest_instant_counts_in_every_time_zone() {
+    for zone in ["UTC", "America/Los_Angeles", "Pacific/Kiritimati"] {
+        let app = TestApp::with(|worker| worker.var("TIMEZONE", zone));
+        app.counted(dated(like("42", "p"), "0001-01-02T00:00:00Z"))
+            .await;
+        app.outcome(undo(like("42", "p")), "undone").await;
     }
 }

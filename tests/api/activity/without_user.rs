@@ -3,7 +3,7 @@
 use test_support::{Value, json};
 
 use crate::app::TestApp;
-use crate::bodies::{activity, dated, like, undo, with};
+use crate::bodies::{activity, dated, like, rows, undo, with};
 use crate::clock::ago;
 use crate::problem::{Problem, assert_problem, field_error, not_undoable};
 use crate::token::sign::{SECRET, claims_with, hs256};
@@ -31,10 +31,8 @@ async fn undo_without_user_finds_former_owner() {
     app.assert_activity(undo_all("comment", "post:88002"), results)
         .await;
     let standing = app.read("/v1/ranking/all/users/31").await;
-    assert_eq!(
-        (&standing["score"], &standing["rank"]),
-        (&json!(0), &json!(null))
-    );
+    let expected = (&json!(0), &json!(null));
+    assert_eq!((&standing["score"], &standing["rank"]), expected);
     let nobody = json!({"results": []});
     app.assert_activity(undo_all("comment", "post:88002"), nobody)
         .await;
@@ -79,13 +77,8 @@ async fn undo_without_user_undoes_each_member() {
     assert_eq!(frozen["error"]["type"], "/problems/forbidden");
     assert_eq!(body.as_object().map(serde_json::Map::len), Some(1));
     let board = app.read("/v1/ranking/all").await;
-    let scores: Vec<_> = board["entries"]
-        .as_array()
-        .expect("entries")
-        .iter()
-        .map(|entry| (entry["user"]["id"].clone(), entry["score"].clone()))
-        .collect();
-    assert_eq!(scores, [(json!("6"), json!(6)), (json!("4"), json!(2))]);
+    let scores = rows(&board["entries"], ["/user/id", "/score"]);
+    assert_eq!(scores, json!([["6", 6], ["4", 2]]));
 }
 
 #[tokio::test]
@@ -151,10 +144,8 @@ async fn undo_without_user_is_refused() {
     assert_problem(&dance, "unknown-action");
     let problem = field_error("user", required).body();
     let member = app.with_key(&hs256(&claims_with(json!({"sub": "42"}))));
-    member
-        .send_activity(undo.clone())
-        .await
-        .assert(400, problem.clone());
+    let response = member.send_activity(undo.clone()).await;
+    response.assert(400, problem.clone());
     let refused = json!({"results": [{"error": problem}]});
     app.assert_activity(json!([undo]), refused).await;
     assert_eq!(app.read("/v1/ranking/all/users/42").await["score"], 2);

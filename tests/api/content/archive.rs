@@ -1,8 +1,6 @@
 //! Closed boards of content and of authors are read from the archive once Redis has dropped them.
 
-use std::collections::BTreeSet;
-
-use test_support::{Value, json, rest};
+use test_support::{Value, json};
 
 use super::{content, register, row, write_board};
 use crate::app::TestApp;
@@ -40,14 +38,8 @@ async fn fill_boards(app: &TestApp) {
     like_then(app, "b", "#a").await;
     app.outcome(undo(like("b", "#a")), "undone").await;
     app.worker.minute().await;
-    moderate(app, "hidden", true).await;
+    app.moderate_target("hidden", true).await;
     app.moderate("10", true, false).await;
-}
-
-async fn moderate(app: &TestApp, target: &str, hidden: bool) {
-    let body = json!({"hidden": hidden, "reason": "A test"});
-    let path = format!("/v1/targets/{target}/moderation");
-    app.write(&path, &body).await;
 }
 
 /// Returns the responses to all reads of the archived day. `unique` is a limit that was not used before, because
@@ -72,25 +64,15 @@ async fn reads(app: &TestApp, unique: u32) -> Vec<Value> {
     bodies
 }
 
-/// Deletes the closed day boards from Redis, and returns their number; a board counts once, whatever the
-/// number of shards.
+/// Deletes the closed day boards from Redis, and returns their number.
 fn drop_closed_boards(app: &TestApp) -> usize {
+    let kinds = ["bd:", "bTd:", "bAd:"];
     let today = day(0).to_string();
-    let mut keys = app.store().full_keys();
-    keys.retain(|key| {
-        let name = rest(key);
-        ["bd:", "bTd:", "bAd:"]
-            .iter()
-            .any(|kind| name.starts_with(kind))
-            && !name.contains(&today)
-    });
-    for key in &keys {
-        app.store().run::<i64>("DEL", &[key]);
-    }
-    keys.iter()
-        .map(|key| rest(key))
-        .collect::<BTreeSet<_>>()
-        .len()
+    let is_closed = |name: &str| {
+        let is_board = kinds.iter().any(|kind| name.starts_with(kind));
+        is_board && !name.contains(&today)
+    };
+    app.store().delete(is_closed).len()
 }
 
 fn targets(board: &Value) -> Vec<&str> {
@@ -116,8 +98,8 @@ async fn closed_boards_read_the_same_from_the_archive() {
     app.worker.tick().await;
     assert_eq!(reads(&app, 9).await, before);
 
-    moderate(&app, "hidden", false).await;
-    moderate(&app, "b", true).await;
+    app.moderate_target("hidden", false).await;
+    app.moderate_target("b", true).await;
     app.moderate("10", false, false).await;
     let shown = reads(&app, 10).await;
     assert_eq!(targets(&shown[0]), ["#a", "hidden", "c"]);
@@ -126,11 +108,9 @@ async fn closed_boards_read_the_same_from_the_archive() {
 
     // Neither the user nor the target of an id takes the other off.
     app.erase("b").await;
-    moderate(&app, "b", false).await;
-    assert_eq!(
-        targets(&reads(&app, 11).await[0]),
-        ["#a", "hidden", "c", "b"]
-    );
+    app.moderate_target("b", false).await;
+    let expected = ["#a", "hidden", "c", "b"];
+    assert_eq!(targets(&reads(&app, 11).await[0]), expected);
     app.delete("/v1/targets/%23a").await.assert_status(204);
     app.erase("9").await;
     app.worker.minute().await;
@@ -176,9 +156,8 @@ async fn changed_board_is_archived_again() {
 #[tokio::test]
 async fn equal_scores_read_the_same_from_the_archive() {
     let app = start();
-    let rows: Vec<_> = (0..50)
-        .map(|number| row(&format!("t-{number}"), 1 + number % 2))
-        .collect();
+    let rows = (0..50).map(|number| row(&format!("t-{number}"), 1 + number % 2));
+    let rows: Vec<_> = rows.collect();
     let mut store = app.store();
     for kind in ["T", "A"] {
         let name = format!("{kind}d:{}", day(DAYS_AGO));

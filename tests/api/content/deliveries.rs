@@ -104,10 +104,8 @@ async fn concurrent_activities_register_a_target_once() {
     let likes = ["1", "2", "3", "4"].map(|user| with(like(user, "post-7"), author.clone()));
     let response = app.send_activity(json!(likes)).await;
     response.assert_status(200);
-    assert_eq!(
-        rows(&app, "/v1/content/all").await,
-        [("post-7".to_owned(), 8)]
-    );
+    let expected = [("post-7".to_owned(), 8)];
+    assert_eq!(rows(&app, "/v1/content/all").await, expected);
     assert_eq!(rows(&app, "/v1/authors/all").await, [("9".to_owned(), 8)]);
     for user in ["1", "2", "3"] {
         app.outcome(undo(like(user, "post-7")), "undone").await;
@@ -137,10 +135,8 @@ async fn damaged_board_stops_no_other_delivery() {
     let likes = ids.each_ref().map(|id| like("1", id));
     app.send_activity(json!(likes)).await.assert_status(200);
     app.minute().await;
-    until("the error in the log", async || {
-        app.log().contains("WRONGTYPE").then_some(())
-    })
-    .await;
+    let done = async || app.log().contains("WRONGTYPE").then_some(());
+    until("the error in the log", done).await;
     store.run::<i64>("DEL", &[&board]);
     app.count("2", "like", &ids[0]).await;
     app.minute().await;

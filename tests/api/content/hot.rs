@@ -2,10 +2,10 @@
 
 use test_support::{Value, json};
 
-use super::{content, deliver, register, start};
+use super::{content, deliver, register, start, write_board};
 use crate::app::TestApp;
 use crate::bodies::{like, with};
-use crate::clock::noon;
+use crate::clock::{day, noon};
 
 /// Likes a target so many days ago.
 fn like_ago(user: &str, target: &str, days: i32) -> Value {
@@ -51,8 +51,7 @@ async fn points_halve_with_each_of_seven_days() {
     ];
     app.send_activity(json!(likes)).await.assert_status(200);
     deliver(&app).await;
-    let body = json!({"hidden": true, "reason": "A test"});
-    app.write("/v1/targets/hidden/moderation", &body).await;
+    app.moderate_target("hidden", true).await;
     // Of equal sums, the higher id is first.
     let expected = [row("b", 2.0), row("a", 2.0), row("c", 0.031)];
     assert_eq!(hot(&app, "").await, expected);
@@ -68,37 +67,20 @@ async fn points_halve_with_each_of_seven_days() {
 #[tokio::test]
 async fn sums_over_several_pages_are_exact() {
     let app = start();
-    let target = |index: usize| format!("t-{index:03}");
-    for first in [0, 300] {
-        let targets = (first..first + 300).map(|index| json!({"id": target(index)}));
-        let targets: Vec<Value> = targets.collect();
-        app.write("/v1/targets", &json!(targets)).await;
+    let points = |index: i64, ago: i64| 2 * (1 + (31 * index + 7 * ago) % 5);
+    let id = |index: i64| format!("t-{index:03}");
+    for ago in 0..3 {
+        let rows = (0..600).map(|index| (id(index), points(index, ago)));
+        let rows: Vec<_> = rows.collect();
+        write_board(&mut app.store(), &format!("bTd:{}", day(ago)), &rows);
     }
-    // On day k, the target i receives 1 + (31 i + 7 k) mod 5 likes.
-    let likes = |index: usize, ago: usize| 1 + (31 * index + 7 * ago) % 5;
-    let mut sums: Vec<(f64, String)> = Vec::new();
-    let mut activities = Vec::new();
-    for index in 0..600 {
-        let mut sum = 0.0;
-        for ago in 0..3 {
-            sum += 2.0 * likes(index, ago) as f64 / f64::powi(2.0, ago as i32);
-            for user in 0..likes(index, ago) {
-                let user = format!("{ago}-{user}-{index}");
-                activities.push(like_ago(&user, &target(index), ago as i32));
-            }
-        }
-        sums.push((sum, target(index)));
-    }
-    for batch in activities.chunks(500) {
-        app.send_activity(json!(batch)).await.assert_status(200);
-        deliver(&app).await;
-    }
+    let half_lives = |index, ago: i64| points(index, ago) as f64 / f64::powi(2.0, ago as i32);
+    let sum = |index| (0..3).map(|ago| half_lives(index, ago)).sum::<f64>();
+    let mut sums: Vec<_> = (0..600).map(|index| (sum(index), id(index))).collect();
     sums.sort_by(|one, other| other.partial_cmp(one).expect("numbers"));
     for limit in [1, 30, 100] {
-        let expected: Vec<(String, f64)> = sums[..limit]
-            .iter()
-            .map(|(sum, id)| (id.clone(), *sum))
-            .collect();
+        let expected = sums[..limit].iter().map(|(sum, id)| row(id, *sum));
+        let expected: Vec<_> = expected.collect();
         assert_eq!(hot(&app, &format!("?limit={limit}")).await, expected);
     }
 }

@@ -4,26 +4,18 @@ use test_support::{Value, json};
 
 use super::{deliver, register, row, start, write_board};
 use crate::app::TestApp;
+use crate::bodies::rows;
 
 /// Reads all pages of a list, and returns the ids and scores.
 async fn pages(app: &TestApp, user: &str, limit: usize) -> Vec<(String, Value)> {
-    let mut targets = Vec::new();
-    let mut after = String::new();
-    loop {
-        let path = format!("/v1/users/{user}/targets?limit={limit}{after}");
-        let page = app.read(&path).await;
-        let entries = page["entries"].as_array().expect("entries");
-        assert!(entries.len() <= limit);
-        for entry in entries {
-            assert!(entry["registered_at"].as_str().is_some());
-            let id = entry["target"]["id"].as_str().expect("an id");
-            targets.push((id.to_owned(), entry["score"].clone()));
-        }
-        match page["next"].as_str() {
-            Some(next) => after = format!("&after={}", next.replace('#', "%23")),
-            None => return targets,
-        }
-    }
+    let path = format!("/v1/users/{user}/targets");
+    let pages = app.pages(&path, "after", limit).await.into_iter();
+    let row = |entry: Value| {
+        assert!(entry["registered_at"].is_string());
+        let id = entry["target"]["id"].as_str().expect("an id");
+        (id.to_owned(), entry["score"].clone())
+    };
+    pages.map(row).collect()
 }
 
 #[tokio::test]
@@ -32,16 +24,13 @@ async fn list_has_targets_and_points_newest_first() {
     assert_eq!(pages(&app, "9", 30).await, []);
     register(&app, "%23", json!({"author": "9", "title": "A title"})).await;
     app.count("42", "like", "#").await;
-    let batch: Vec<Value> = (0..5)
-        .map(|index| json!({"id": format!("p-{index}"), "author": "9"}))
-        .collect();
+    let batch = (0..5).map(|index| json!({"id": format!("p-{index}"), "author": "9"}));
+    let batch: Vec<Value> = batch.collect();
     app.write("/v1/targets", &json!(batch)).await;
     register(&app, "other", json!({"author": "10"})).await;
     let row = |id: &str, score: u32| (id.to_owned(), json!(score));
-    let mut expected: Vec<(String, Value)> = (0..5)
-        .rev()
-        .map(|index| row(&format!("p-{index}"), 0))
-        .collect();
+    let expected = (0..5).rev().map(|index| row(&format!("p-{index}"), 0));
+    let mut expected: Vec<(String, Value)> = expected.collect();
     expected.push(row("#", 2));
     for limit in [1, 2, 3, 6, 30] {
         assert_eq!(pages(&app, "9", limit).await, expected, "{limit}");
@@ -69,22 +58,14 @@ async fn publication_is_registered_at_its_instant() {
         deliver(&app).await;
     }
     let list = app.read("/v1/users/9/targets").await;
-    let entries = list["entries"].as_array().expect("entries");
-    let dates: Vec<_> = entries
-        .iter()
-        .map(|entry| (&entry["target"]["id"], &entry["registered_at"]))
-        .collect();
-    let expected = [
-        ("post-3", "2026-11-20T08:00:00Z"),
-        ("post-2", "2020-12-31T16:00:00Z"),
-        ("post-1", "2019-03-12T10:00:00.250Z"),
-        ("post-0", "1970-01-01T00:00:00Z"),
-    ]
-    .map(|(id, at)| (json!(id), json!(at)));
-    assert_eq!(
-        dates,
-        expected.iter().map(|(id, at)| (id, at)).collect::<Vec<_>>()
-    );
+    let expected = json!([
+        ["post-3", "2026-11-20T08:00:00Z"],
+        ["post-2", "2020-12-31T16:00:00Z"],
+        ["post-1", "2019-03-12T10:00:00.250Z"],
+        ["post-0", "1970-01-01T00:00:00Z"],
+    ]);
+    let found = rows(&list["entries"], ["/target/id", "/registered_at"]);
+    assert_eq!(found, expected);
     assert_eq!(pages(&app, "9", 1).await.len(), 4);
 }
 
@@ -96,10 +77,8 @@ async fn list_has_points_of_all_targets() {
     let batch: Vec<Value> = batch.collect();
     app.write("/v1/targets", &json!(batch)).await;
     deliver(&app).await;
-    let points: Vec<_> = (1..)
-        .zip(&ids)
-        .map(|(points, id)| row(id, points))
-        .collect();
+    let points = (1..).zip(&ids).map(|(points, id)| row(id, points));
+    let points: Vec<_> = points.collect();
     write_board(&mut app.store(), "bTa:all", &points);
     let newest = points.into_iter().rev();
     let expected: Vec<_> = newest.map(|(id, points)| (id, json!(points))).collect();
@@ -114,8 +93,7 @@ async fn list_has_no_hidden_and_no_deleted_targets() {
     for target in ["a", "b", "c", "d"] {
         register(&app, target, json!({"author": "9"})).await;
     }
-    let body = json!({"hidden": true, "reason": "A test"});
-    app.write("/v1/targets/a/moderation", &body).await;
+    app.moderate_target("a", true).await;
     app.delete("/v1/targets/b").await.assert_status(204);
     app.delete("/v1/targets/c").await.assert_status(204);
     register(&app, "c", json!({"author": "10"})).await;

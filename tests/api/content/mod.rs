@@ -14,7 +14,7 @@ mod targets;
 use test_support::{Value, WorkerBuilder, json, until};
 
 use crate::app::TestApp;
-use crate::bodies::{activity, like, with};
+use crate::bodies::{like, with};
 use crate::client::Client;
 use crate::store::Store;
 
@@ -124,73 +124,10 @@ async fn like_gives_points_to_target_and_author() {
         let entry = json!({"rank": 1, "score": 4, "user": author});
         assert_eq!(board["entries"], json!([entry]));
         let standing = app.read(&format!("/v1/authors/{period}/users/9")).await;
-        assert_eq!(
-            (&standing["rank"], &standing["score"]),
-            (&json!(1), &json!(4))
-        );
+        let expected = (&json!(1), &json!(4));
+        assert_eq!((&standing["rank"], &standing["score"]), expected);
     }
     assert_eq!(app.read("/v1/ranking/all/users/9").await["score"], 0);
-}
-
-#[tokio::test]
-async fn equal_scores_rank_by_id_descending() {
-    let app = start();
-    let ids = ["#", "##a", "#a", "a", "b"];
-    for id in ids {
-        app.write(
-            "/v1/targets",
-            &json!([{"id": id, "author": id.replace('#', "x")}]),
-        )
-        .await;
-        app.count("42", "like", id).await;
-    }
-    let expected: Vec<(&str, i64)> = ids.iter().rev().map(|id| (*id, 2)).collect();
-    let authors = [("xxa", 2), ("xa", 2), ("x", 2), ("b", 2), ("a", 2)];
-    assert_boards(&app, &expected, &authors).await;
-    // A higher id takes a rank with equal points.
-    app.count("43", "like", "a").await;
-    deliver(&app).await;
-    let standing = app.read("/v1/content/all/targets/b").await;
-    assert_eq!(
-        standing["next"],
-        json!({"rank": 1, "score": 4, "points": 2})
-    );
-    let standing = app.read("/v1/content/all/targets/%23").await;
-    assert_eq!(
-        standing["next"],
-        json!({"rank": 4, "score": 2, "points": 1})
-    );
-}
-
-#[tokio::test]
-async fn boards_of_content_are_off_by_default() {
-    let app = TestApp::start();
-    let detail = "This deployment has no boards of content: CONTENT_PERIODS is not set.";
-    for path in [
-        "/v1/content/day",
-        "/v1/authors/day",
-        "/v1/content/day/targets/post-7",
-        "/v1/authors/all/users/9",
-        "/v1/targets/post-7",
-    ] {
-        let response = app.get(path).await;
-        response.assert_status(404);
-        assert_eq!(response.body["detail"], detail, "{path}");
-    }
-    for (path, body) in [
-        ("/v1/targets/post-7", json!({})),
-        ("/v1/targets", json!([])),
-    ] {
-        let response = app.put(path, &body).await;
-        response.assert_status(404);
-        assert_eq!(response.body["detail"], detail, "{path}");
-        let response = app.without_key().put(path, &body).await;
-        response.assert_status(401);
-    }
-    let comment = activity("42", "comment", "c-1");
-    let body = with(comment, json!({"on": "post-8", "author": "9"}));
-    app.counted(body).await;
-    assert!(!app.store().keys().iter().any(|key| key == "t"));
 }
 
 #[tokio::test]
@@ -200,9 +137,8 @@ async fn period_without_board_of_content_is_not_found() {
     response.assert_status(404);
     assert_eq!(response.body["detail"], "The period week is switched off.");
     app.get("/v1/content/day?group=eu").await.assert_status(400);
-    app.get("/v1/authors/day/targets/a")
-        .await
-        .assert_status(404);
+    let response = app.get("/v1/authors/day/targets/a").await;
+    response.assert_status(404);
 }
 
 #[tokio::test]

@@ -9,13 +9,6 @@ use crate::bodies::{activity, like, undo};
 use crate::client::Client;
 use crate::problem::{Problem, field_error, field_errors};
 
-/// Hides or shows a target.
-pub async fn moderate(app: &Client, target: &str, hidden: bool) {
-    let path = format!("/v1/targets/{target}/moderation");
-    let body = json!({"hidden": hidden, "reason": "A test"});
-    app.write(&path, &body).await;
-}
-
 pub async fn delete(app: &Client, target: &str) -> u16 {
     app.delete(&format!("/v1/targets/{target}")).await.status
 }
@@ -59,7 +52,7 @@ async fn hidden_target_leaves_boards_and_returns() {
     app.outcome(undo(like("43", "post-7")), "undone").await;
     assert_boards(&app, &[("post-8", 2)], &[("9", 6)]).await;
     app.count("45", "like", "post-7").await;
-    moderate(&app, "post-7", false).await;
+    app.moderate_target("post-7", false).await;
     assert_boards(&app, &[("post-7", 6), ("post-8", 2)], &[("9", 8)]).await;
     app.assert_get(path, state(false)).await;
 }
@@ -70,10 +63,10 @@ async fn hidden_user_of_the_same_id_stays() {
     register(&app, "9", json!({"author": "9"})).await;
     app.count("9", "comment", "c-1").await;
     app.count("42", "like", "9").await;
-    moderate(&app, "9", true).await;
+    app.moderate_target("9", true).await;
     assert_boards(&app, &[], &[("9", 2)]).await;
     assert_eq!(app.read("/v1/ranking/all/users/9").await["score"], 3);
-    moderate(&app, "9", false).await;
+    app.moderate_target("9", false).await;
     app.moderate("9", true, false).await;
     assert_boards(&app, &[("9", 2)], &[]).await;
     assert_eq!(delete(&app, "9").await, 204);
@@ -89,9 +82,9 @@ async fn hidden_user_of_the_same_id_stays() {
 async fn audit_log_lists_what_was_done_to_targets() {
     let app = start();
     two_targets(&app).await;
-    moderate(&app, "post-7", true).await;
-    moderate(&app, "post-7", true).await;
-    moderate(&app, "post-7", false).await;
+    app.moderate_target("post-7", true).await;
+    app.moderate_target("post-7", true).await;
+    app.moderate_target("post-7", false).await;
     assert_eq!(delete(&app, "post-8").await, 204);
     assert_eq!(delete(&app, "post-8").await, 204);
     app.moderate("42", true, false).await;

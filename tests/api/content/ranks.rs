@@ -84,6 +84,11 @@ async fn standings_are_exact_among_equal_scores() {
             assert_eq!(entries(&standing["around"]), expected, "{path}");
             let next = (index > 0).then_some(index);
             assert_eq!(standing["next"]["rank"], json!(next), "{path}");
+            if let Some((above, points)) = next.map(|next| &rows[next - 1]) {
+                // A higher id takes a rank with equal points.
+                let more = points - score + i64::from(id < above);
+                assert_eq!(standing["next"]["points"], more, "{path}");
+            }
         }
         let path = format!("/v1/{path}/all/{named}/unknown?around=25");
         let standing = app.read(&path).await;
@@ -166,9 +171,8 @@ async fn hot_targets_are_exact_among_equal_scores() {
     for limit in [1, 30, 100] {
         let hot = app.read(&format!("/v1/content/hot?limit={limit}")).await;
         let expected = ranked(&rows, 0, limit).into_iter();
-        let expected: Vec<_> = expected
-            .map(|(rank, id, score)| (rank, id, score + 1))
-            .collect();
+        let expected = expected.map(|(rank, id, score)| (rank, id, score + 1));
+        let expected: Vec<_> = expected.collect();
         assert_eq!(entries(&hot["entries"]), expected);
     }
 }
@@ -185,9 +189,8 @@ async fn reads_make_one_store_request_on_one_shard() {
     let other = TestApp::with(|worker| content(worker).var("PREFIX", app.prefix()));
     other.write("/v1/targets", &json!(batch)).await;
     deliver(&other).await;
-    let rows: Vec<_> = (0..20)
-        .map(|number| row(&format!("t-{number}"), 1))
-        .collect();
+    let rows = (0..20).map(|number| row(&format!("t-{number}"), 1));
+    let rows: Vec<_> = rows.collect();
     for board in ["bTa:all", "bAa:all", &format!("bTd:{}", day(0))] {
         write_board(&mut app.store(), board, &rows);
     }

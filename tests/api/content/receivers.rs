@@ -18,9 +18,8 @@ async fn on_is_refused_unless_rule_allows_it() {
         let detail = format!("is not allowed for {action}, by its rule: its own target receives");
         let problem = field_error("on", &detail);
         let on = with(activity("42", action, "invented"), json!({"on": "post-7"}));
-        app.send_activity(on.clone())
-            .await
-            .assert(400, problem.body());
+        let response = app.send_activity(on.clone()).await;
+        response.assert(400, problem.body());
         let refused = json!({"results": [{"error": problem.body()}]});
         app.assert_activity(json!([on.clone()]), refused).await;
         app.outcome(undo(on), "nothing-to-undo").await;

@@ -1,11 +1,11 @@
 //! A store that refuses single writes of an activity that others receive points for, or that hides or deletes a target.
 
-use test_support::{Fault, Refusal, Value, json};
+use test_support::{Fault, Refusal, json};
 
-use super::moderation::{delete, moderate, two_targets};
+use super::moderation::{delete, two_targets};
 use super::{assert_boards, content, deliver, deliver_all};
 use crate::app::TestApp;
-use crate::bodies::{activity, like, undo, with};
+use crate::bodies::{activity, each, like, undo, with};
 
 /// Each refused write changes nothing, or an array is counted item by item; a retry counts all. If the store also refuses
 /// to restore the values before, a retry counts nothing twice.
@@ -23,9 +23,8 @@ async fn retry_completes_refused_writes() {
         activity("9", "visit", "/"),
     ]);
     let mut store = app.store();
-    app.send_activity(like("42", "claim"))
-        .await
-        .assert_status(200);
+    let response = app.send_activity(like("42", "claim")).await;
+    response.assert_status(200);
     let boards = async |app: &TestApp| {
         let mut boards = Vec::new();
         for path in ["/v1/content/all", "/v1/authors/all", "/v1/ranking/all"] {
@@ -84,8 +83,8 @@ async fn retry_completes_refused_moderation() {
     let (app, forwarder) = TestApp::behind_forwarder(content);
     two_targets(&app).await;
     let mut store = app.store();
-    moderate(&app, "post-7", true).await;
-    moderate(&app, "post-7", false).await;
+    app.moderate_target("post-7", true).await;
+    app.moderate_target("post-7", false).await;
     delete(&app, "post-7").await;
     let mut refused = 0;
     for number in 1..=16 {
@@ -110,13 +109,8 @@ async fn retry_completes_refused_moderation() {
             assert_eq!(delete(&app, "post-7").await, 204);
             assert_boards(&app, &[("post-8", 2)], &[("9", 6)]).await;
             let log = app.read("/v1/moderation").await;
-            let entries = log["entries"].as_array().unwrap();
-            let actions: Vec<&Value> = entries.iter().map(|entry| &entry["action"]).collect();
-            assert_eq!(
-                json!(actions),
-                json!(["delete", "unhide", "hide"]),
-                "{refusal:?}"
-            );
+            let actions = each(&log["entries"], "/action");
+            assert_eq!(actions, ["delete", "unhide", "hide"], "{refusal:?}");
         }
     }
     assert!(refused > 20, "{refused}");

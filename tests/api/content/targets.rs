@@ -26,12 +26,10 @@ async fn author_is_set_once() {
     register(&app, "post-7", json!({"title": "A title"})).await;
     register(&app, "post-7", json!({"author": "9"})).await;
     register(&app, "post-7", json!({"author": "9"})).await;
-    let response = app
-        .put("/v1/targets/post-7", &json!({"author": "10"}))
-        .await;
-    response.assert_status(409);
+    let other = json!({"author": "10"});
     let problem = Problem::new("author-conflict", "The target post-7 has another author.");
-    assert_eq!(response.body, problem.body());
+    let response = app.put("/v1/targets/post-7", &other).await;
+    response.assert(409, problem.body());
     app.assert_get("/v1/targets/post-7", json!({"id": "post-7", "author": "9"}))
         .await;
 }
@@ -60,14 +58,12 @@ async fn target_array_is_processed_item_by_item() {
             {"id": "post-8", "author": "9", "title": "A title"},
         ]}),
     );
-    let many: Vec<Value> = (0..500)
-        .map(|id| json!({"id": format!("p-{id}")}))
-        .collect();
+    let many = (0..500).map(|id| json!({"id": format!("p-{id}")}));
+    let many: Vec<Value> = many.collect();
     let response = app.put("/v1/targets", &json!(many)).await;
     response.assert(200, json!({"results": many}));
-    app.put("/v1/targets", &json!([]))
-        .await
-        .assert(200, json!({"results": []}));
+    let response = app.put("/v1/targets", &json!([])).await;
+    response.assert(200, json!({"results": []}));
 }
 
 #[tokio::test]
@@ -80,18 +76,15 @@ async fn ids_are_decoded_from_paths() {
         ("a;b", "a;b"),
     ] {
         let body = json!({"id": id, "author": "9"});
-        let response = app
-            .put(&format!("/v1/targets/{path}"), &json!({"author": "9"}))
-            .await;
-        response.assert(200, body.clone());
+        app.put(&format!("/v1/targets/{path}"), &json!({"author": "9"}))
+            .await
+            .assert(200, body.clone());
         app.assert_get(&format!("/v1/targets/{path}"), body).await;
         app.count("42", "like", id).await;
         deliver(&app).await;
         let standing = app.read(&format!("/v1/content/all/targets/{path}")).await;
-        assert_eq!(
-            (&standing["target"]["id"], &standing["score"]),
-            (&json!(id), &json!(2))
-        );
+        let expected = (&json!(id), &json!(2));
+        assert_eq!((&standing["target"]["id"], &standing["score"]), expected);
     }
     for path in ["%2E", "%2e%2e", "a%00b"] {
         let response = app.put(&format!("/v1/targets/{path}"), &json!({})).await;

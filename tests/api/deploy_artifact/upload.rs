@@ -75,9 +75,8 @@ fn split<'a>(form: &'a [u8], boundary: &[u8]) -> Vec<&'a [u8]> {
 /// Parses a part, `\r\n<head>\r\n\r\n<content>\r\n`, into name and content.
 fn part(part: &[u8]) -> (String, Vec<u8>) {
     let mut windows = part.windows(4);
-    let end = windows
-        .position(|four| four == b"\r\n\r\n")
-        .expect("a head");
+    let end = windows.position(|four| four == b"\r\n\r\n");
+    let end = end.expect("a head");
     let head = String::from_utf8_lossy(&part[..end]);
     let name = head.split("; name=\"").nth(1);
     let name = name.and_then(|rest| rest.split('"').next());

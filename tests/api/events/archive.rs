@@ -42,11 +42,8 @@ fn boards(app: &TestApp) -> Vec<String> {
 
 /// Deletes the boards of events from Redis, as when they expire. Returns whether there was one.
 fn drop_boards(app: &TestApp) -> bool {
-    let keys = boards(app);
-    for key in &keys {
-        app.store().run::<i64>("DEL", &[key]);
-    }
-    !keys.is_empty()
+    let boards = app.store().delete(|name| name.starts_with("bE:"));
+    !boards.is_empty()
 }
 
 /// Returns the visible users of the archived boards; `None` without one.

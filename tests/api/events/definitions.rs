@@ -144,10 +144,8 @@ async fn twenty_events_run_at_a_time() {
     let counted = app
         .counted(dated(like("a", "1"), Event::new("e").at(10_000)))
         .await;
-    assert_eq!(
-        counted["events"].as_object().map(serde_json::Map::len),
-        Some(20)
-    );
+    let found = counted["events"].as_object().map(serde_json::Map::len);
+    assert_eq!(found, Some(20));
 }
 
 #[tokio::test]
@@ -173,10 +171,8 @@ async fn invalid_definition_changes_nothing() {
     ]);
     assert_eq!(response.body["errors"], errors);
     let list = app.put("/v1/events/e", &json!([])).await;
-    list.assert(
-        400,
-        problem("invalid-request", "An event is a JSON object."),
-    );
+    let expected = problem("invalid-request", "An event is a JSON object.");
+    list.assert(400, expected);
     app.assert_get("/v1/events", json!({"events": []})).await;
     assert_eq!(app.store().keys().len(), 0);
 }

@@ -11,7 +11,7 @@ use jiff::{Timestamp, ToSpan};
 use test_support::{Value, json, until};
 
 use crate::app::TestApp;
-use crate::bodies::with;
+use crate::bodies::{self, with};
 use crate::client::Client;
 use crate::store::Store;
 
@@ -177,18 +177,8 @@ impl Event {
     /// Asserts the first rows of the board: user and score.
     pub async fn assert_rows(&self, app: &Client, rows: &[(&str, u32)]) {
         let board = app.read(&self.ranking()).await;
-        let entries = board["entries"].as_array().expect("entries").iter();
-        let found: Vec<(&str, u64)> = entries
-            .map(|entry| {
-                let user = entry["user"]["id"].as_str().expect("an id");
-                (user, entry["score"].as_u64().expect("a score"))
-            })
-            .collect();
-        let rows: Vec<(&str, u64)> = rows
-            .iter()
-            .map(|(user, score)| (*user, u64::from(*score)))
-            .collect();
-        assert_eq!(found, rows);
+        let found = bodies::rows(&board["entries"], ["/user/id", "/score"]);
+        assert_eq!(found, json!(rows));
         assert_eq!(board["total"], rows.len());
     }
 }

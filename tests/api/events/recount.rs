@@ -2,7 +2,7 @@
 
 use test_support::{Value, json};
 
-use super::{Event, start as start_without_journal};
+use super::Event;
 use crate::journal::{JournalApp, start_with};
 use crate::problem::problem;
 
@@ -16,24 +16,14 @@ impl Event {
     }
 }
 
-#[tokio::test]
-async fn recount_needs_the_journal() {
-    let app = start_without_journal();
-    let event = Event::new("hackathon");
-    let detail = "A recount needs the journal: JOURNAL is not bound.";
-    let response = app.post(&event.recount(), &event.body()).await;
-    response.assert(404, problem("not-found", detail));
-}
-
 /// The event has begun, so a `PUT` is refused.
 #[tokio::test]
 async fn definition_of_a_recount_is_as_stored() {
     let app = start();
     let event = Event::between("hackathon", -30_000, 600_000)
         .with(json!({"actions": {"like": 5}, "groups": ["eu"]}));
-    app.put(&event.path(), &event.body())
-        .await
-        .assert_status(409);
+    let response = app.put(&event.path(), &event.body()).await;
+    response.assert_status(409);
     let response = app.post(&event.recount(), &event.body()).await;
     let (from, to) = (event.from.as_millisecond(), event.to.as_millisecond());
     let final_at = event.to.to_string();

@@ -28,9 +28,8 @@ async fn ended_drains_do_not_repeat_forever() {
     let forwarder = Forwarder::to(&gateway().url());
     let mut app = start_with(|worker| worker.store(&forwarder.url()));
     for from in [0, 300] {
-        let likes: Vec<_> = (from..from + 300)
-            .map(|item| like("a", &format!("{item}")))
-            .collect();
+        let likes = (from..from + 300).map(|item| like("a", &format!("{item}")));
+        let likes: Vec<_> = likes.collect();
         app.send(json!(likes)).await;
     }
     let ended = Arc::new(AtomicBool::new(false));

@@ -76,10 +76,8 @@ async fn journal_lists_each_effective_activity_once() {
     }
     let queued = json!([dated(like("h", "queued"), noon(1))]);
     app.worker.enqueue(&queued.to_string()).await;
-    until("the queued activity", async || {
-        (app.outbox().len() == 8).then_some(())
-    })
-    .await;
+    let done = async || (app.outbox().len() == 8).then_some(());
+    until("the queued activity", done).await;
     // The undo names the day and group of the counted activity.
     let boards = json!({"date": day(3).to_string(), "groups": "eu"});
     let expected = [

@@ -69,9 +69,8 @@ impl JournalApp {
             None => vec![response.body],
         };
         let name = |result: &Value| {
-            let name = result["outcome"]
-                .as_str()
-                .or(result["error"]["type"].as_str());
+            let name = result["outcome"].as_str();
+            let name = name.or(result["error"]["type"].as_str());
             name.expect("an outcome or a problem").to_owned()
         };
         results.iter().map(name).collect()

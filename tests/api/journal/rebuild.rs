@@ -65,9 +65,8 @@ async fn read_all(app: &Client) -> Vec<Value> {
 #[tokio::test]
 async fn requests_follow_the_generation() {
     let mut app = start_with(|worker| {
-        let worker = worker
-            .var("CONTENT_PERIODS", "all")
-            .var("BOARD_MAX_AGE", "0");
+        let worker = worker.var("CONTENT_PERIODS", "all");
+        let worker = worker.var("BOARD_MAX_AGE", "0");
         worker.json("LEVELS", json!({"New": 0}))
     });
     let target = json!({"author": peer("b")});
@@ -99,9 +98,8 @@ async fn requests_follow_the_generation() {
     app.delete("/v1/targets/post-7").await.assert_status(204);
     next(&mut app);
     app.delete(&path("")).await.assert_status(204);
-    let standing = app
-        .get(&format!("/v1/ranking/all/users/{}", peer("a")))
-        .await;
+    let path = format!("/v1/ranking/all/users/{}", peer("a"));
+    let standing = app.get(&path).await;
     assert_eq!(standing.assert_status(200).body["score"], 0);
     let mut own = app.store.keys();
     own.retain(|key| key.ends_with(&format!(":{}", peer("a"))));
@@ -118,10 +116,8 @@ async fn writers_end_a_pause() {
 
     change_fingerprints(&mut app.store, pause);
     let board = app.read("/v1/ranking/all").await;
-    assert_eq!(
-        (&board["total"], &board["stale"]),
-        (&json!(1), &Value::Null)
-    );
+    let expected = (&json!(1), &Value::Null);
+    assert_eq!((&board["total"], &board["stale"]), expected);
     assert_eq!(app.entries_after(0).await.len(), 1);
     assert_eq!(fingerprint(&mut app.store, 0), pause(&stored));
     app.counted(like("a", "2")).await;

@@ -42,8 +42,9 @@ async fn wrong_type_outbox_prevents_every_write() {
     for (method, path, body) in &requests {
         let sent = app
             .client
-            .send(method.clone(), path, body.to_string(), JSON);
-        assert_problem(&sent.await, "misconfigured");
+            .send(method.clone(), path, body.to_string(), JSON)
+            .await;
+        assert_problem(&sent, "misconfigured");
         let unchanged = app.store.snapshot() == before;
         assert!(unchanged, "{method} {path} changed Redis");
     }

@@ -112,10 +112,8 @@ async fn measure_idle(forwarder: &Forwarder, seconds: u32) -> String {
     forwarder.reset();
     tokio::time::sleep(Duration::from_secs(seconds.into())).await;
     let requests = forwarder.requests();
-    let commands: usize = requests
-        .iter()
-        .map(|request| request.commands().len())
-        .sum();
+    let commands = requests.iter().map(|request| request.commands().len());
+    let commands: usize = commands.sum();
     format!("unchanged for {seconds} s: {commands} commands of the store")
 }
 

@@ -12,10 +12,8 @@ async fn current_last_event_id_skips_first_board() {
     let current = open(&app, LIVE).await.event().await.id;
     let mut stream = open_with(&app, LIVE, &[("last-event-id", &current)]).await;
     let first = stream.next().await.expect("the retry event");
-    assert_eq!(
-        (first.retry, &*first.name, &*first.data),
-        (Some(3000), "", "")
-    );
+    let expected = (Some(3000), "", "");
+    assert_eq!((first.retry, &*first.name, &*first.data), expected);
     app.count("42", "like", "q").await;
     assert_change(&app, &mut stream, BOARD).await;
 }

@@ -143,9 +143,8 @@ async fn expired_registration_wakes_no_object() {
     let mut store = app.store();
     let current = registration(&mut store);
     let (name, expiry) = current.split_once(' ').expect("name and expiry");
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .expect("after 1970");
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.expect("after 1970");
     let lifetime = expiry.parse::<u64>().expect("seconds") - now.as_secs();
     assert!((43_000..=43_200).contains(&lifetime), "{lifetime}");
     let key = store.key_of(&user, "p");
@@ -186,10 +185,8 @@ async fn stream_survives_lost_registration() {
     }
     app.count("42", "like", "t").await;
     assert_change(&app, &mut stream, BOARD).await;
-    until("the registration", async || {
-        (!registration(&mut store).is_empty()).then_some(())
-    })
-    .await;
+    let done = async || (!registration(&mut store).is_empty()).then_some(());
+    until("the registration", done).await;
 }
 
 /// Whatever happens in whatever order, the last event of each stream is the final board, soon after the last change.
@@ -239,11 +236,8 @@ async fn streams_end_with_final_board() {
         let started = Instant::now();
         for (stream, board, version) in &mut streams {
             let last = app.get(board).await;
-            let tag = last
-                .header("etag")
-                .expect("a tag")
-                .trim_matches('"')
-                .to_owned();
+            let tag = last.header("etag").expect("a tag").trim_matches('"');
+            let tag = tag.to_owned();
             while *version != tag {
                 let event = stream.event().await;
                 version.clone_from(&event.id);

@@ -3,7 +3,7 @@
 use test_support::{Value, json};
 
 use crate::app::TestApp;
-use crate::bodies::moderation;
+use crate::bodies::{moderation, rows};
 use crate::token::sign::{SECRET, claims_with, hs256};
 
 const KEYS: &str = "test-service-key,anna@admin:a,anna@admin:new,blog@profiles+content:b,c@d";
@@ -20,9 +20,8 @@ fn start() -> TestApp {
 /// Returns action, actor and user of each entry, newest first.
 async fn entries(app: &TestApp) -> Vec<Value> {
     let log = app.read("/v1/moderation").await;
-    let entry = |entry: &Value| json!([entry["action"], entry["actor"], entry["user"]["id"]]);
-    let entries = log["entries"].as_array().expect("entries");
-    entries.iter().map(entry).collect()
+    let rows = rows(&log["entries"], ["/action", "/actor", "/user/id"]);
+    rows.as_array().expect("rows").clone()
 }
 
 /// The key without a name has none, also with `@`; two keys share one.

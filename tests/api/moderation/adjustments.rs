@@ -43,23 +43,6 @@ async fn adjustment_counts_once_and_appears_in_history() {
 }
 
 #[tokio::test]
-async fn overflowing_adjustment_writes_nothing() {
-    let app = TestApp::start();
-    app.count("a", "like", "p").await;
-    let assert_refused = async |adjustment: &Value| {
-        let before = app.store().snapshot();
-        assert_problem(&app.adjust("a", adjustment).await, "score-overflow");
-        assert!(app.store().snapshot() == before, "Redis was changed");
-    };
-    assert_refused(&points(8_388_606)).await;
-    app.adjust("a", &points(-2)).await.assert_status(200);
-    let max = json!({"id": "2", "points": 8_388_607, "reason": "A test"});
-    let max = app.adjust("a", &max).await;
-    assert_eq!(max.body["standings"]["all"]["score"], 8_388_607);
-    assert_refused(&undo()).await;
-}
-
-#[tokio::test]
 async fn adjustment_points_follow_point_decimals() {
     let app = TestApp::with(|worker| worker.var("POINT_DECIMALS", "1"));
     app.count("a", "like", "p").await;

@@ -60,6 +60,15 @@ async fn audit_log_lists_each_change_once_newest_first() {
         entry("hide", "Spam ring"),
     ];
     assert_eq!(entries(&app).await, expected);
+
+    // None of these changes anything.
+    app.moderate("42", false, false).await;
+    let undo = json!({"id": "1", "undo": true, "reason": "A test"});
+    app.adjust("42", &undo).await.assert_status(200);
+    app.put_profile("42", json!({"name": "Ada", "hidden": false}))
+        .await;
+    app.erase("unknown").await;
+    assert_eq!(entries(&app).await, expected);
 }
 
 #[tokio::test]
@@ -70,27 +79,7 @@ async fn audit_log_is_paginated() {
     add_entries(&app).await;
     let complete = app.read("/v1/moderation").await;
     assert_eq!(complete["next"], Value::Null);
-    let (mut paged, mut before) = (Vec::new(), String::new());
-    loop {
-        let path = format!("/v1/moderation?limit=3{before}");
-        let page = app.read(&path).await;
-        paged.extend(page["entries"].as_array().cloned().unwrap());
-        let Some(next) = page["next"].as_str() else {
-            break;
-        };
-        before = format!("&before={next}");
-    }
+    let paged = app.pages("/v1/moderation", "before", 3).await;
     assert_eq!(json!(paged), complete["entries"]);
     app.assert_get("/v1/moderation?before=1-0", empty()).await;
-}
-
-#[tokio::test]
-async fn unchanged_state_adds_no_audit_entry() {
-    let app = TestApp::start();
-    app.moderate("42", false, false).await;
-    let undo = json!({"id": "1", "undo": true, "reason": "A test"});
-    app.adjust("42", &undo).await.assert_status(200);
-    app.put_profile("42", json!({"hidden": false})).await;
-    app.erase("unknown").await;
-    assert_eq!(json!(entries(&app).await), json!([]));
 }

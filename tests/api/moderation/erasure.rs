@@ -1,9 +1,10 @@
 //! Erasure of a moderated user.
 
-use test_support::{Value, json};
+use test_support::json;
 
 use super::{assert_boards, boards, count_activities, without};
 use crate::app::TestApp;
+use crate::bodies::rows;
 
 /// The audit log keeps the user's entries without id and reason. The erasure entry counts the
 /// removed board entries and keys.
@@ -31,9 +32,8 @@ async fn erasure_after_moderation_leaves_no_trace() {
     assert_boards(&boards(&app, &users).await, &expected);
 
     let audit_log = app.read("/v1/moderation").await;
-    let entries = audit_log["entries"].as_array().unwrap();
-    let summary = |entry: &Value| json!([entry["action"], entry["user"], entry["reason"]]);
-    let summary: Vec<Value> = entries.iter().map(summary).collect();
+    let entries = &audit_log["entries"];
+    let summary = rows(entries, ["/action", "/user", "/reason"]);
     let c = json!({"id": "c"});
     let expected = json!([
         ["unhide", c, "A test"],
@@ -43,7 +43,7 @@ async fn erasure_after_moderation_leaves_no_trace() {
         ["freeze", null, null],
         ["hide", null, null]
     ]);
-    assert_eq!(json!(summary), expected);
+    assert_eq!(summary, expected);
     // Up to 13 global boards and as many of the group. The keys are the histories of two spans and
     // the deduplication records.
     let removed = &entries[1]["removed"];

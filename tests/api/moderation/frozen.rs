@@ -10,7 +10,8 @@ use crate::token::sign;
 
 const FROZEN: &str = "This user is frozen: their activity is not counted.";
 
-/// A frozen user keeps all points. Activities and undos of the user are 403 and write nothing.
+/// A frozen user keeps all points. Activities and undos of the user are 403 and write nothing. Rules are checked first because
+/// they need no Redis read.
 #[tokio::test]
 async fn frozen_user_cannot_count_or_undo() {
     let app = TestApp::start();
@@ -37,12 +38,7 @@ async fn frozen_user_cannot_count_or_undo() {
     app.moderate("a", false, false).await;
     app.outcome(undo, "undone").await;
     app.counted(new).await;
-}
 
-/// Rules are checked first because they need no Redis read.
-#[tokio::test]
-async fn rule_errors_precede_freeze_check() {
-    let app = TestApp::start();
     app.moderate("a", false, true).await;
     let response = app.send_activity(activity("a", "dance", "t")).await;
     response.assert_status(422);

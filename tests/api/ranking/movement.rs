@@ -88,46 +88,31 @@ async fn every_rank_has_that_of_the_period_before() {
             absent("x", Value::Null),
             absent(b, json!(2)),
         ];
-        app.assert_get(
-            &path(&format!("/users?ids=x,{a},{b},{c}{group}")),
-            board(period(), 3, entries),
-        )
-        .await;
+        let compared = path(&format!("/users?ids=x,{a},{b},{c}{group}"));
+        app.assert_get(&compared, board(period(), 3, entries)).await;
     }
     let other = path("?group=us");
     app.assert_get(&other, board(period(), 0, json!([]))).await;
 }
 
+/// All time has no period before.
 #[tokio::test]
 async fn body_without_movement_is_unchanged() {
     let app = TestApp::start();
     three_users(&app).await;
-    let [a, _, c, d] = &users();
-    for rest in [
-        "".to_owned(),
-        format!("/users/{a}?around=1"),
-        format!("/users?ids={a},{c},{d}"),
-    ] {
-        let with_movement = path(&rest);
-        let without = with_movement.replace("movement=true", "movement=false");
-        let body = app.read(&without).await;
-        assert_eq!(
-            body,
-            app.read(&without.replace("movement=false&", "")).await
-        );
-        assert!(!body.to_string().contains("previous_rank"), "{body}");
-    }
-    // All time has no period before.
-    for rest in [
-        "".to_owned(),
-        format!("/users/{a}?around=1"),
-        format!("/users?ids={a},{c}"),
-    ] {
-        let path = format!("/v1/ranking/all{rest}");
-        let separator = if rest.contains('?') { '&' } else { '?' };
-        let expected = app.read(&path).await;
-        app.assert_get(&format!("{path}{separator}movement=true"), expected)
-            .await;
+    let [a, _, c, _] = &users();
+    for (period, value) in [("day", "false"), ("all", "true")] {
+        for rest in [
+            "?".to_owned(),
+            format!("/users/{a}?around=1&"),
+            format!("/users?ids={a},{c}&"),
+        ] {
+            let path = format!("/v1/ranking/{period}{rest}date={}", day(DAYS[1]));
+            let body = app.read(&path).await;
+            assert!(!body.to_string().contains("previous_rank"), "{body}");
+            app.assert_get(&format!("{path}&movement={value}"), body)
+                .await;
+        }
     }
 }
 
@@ -148,25 +133,21 @@ async fn hidden_and_erased_users_have_no_previous_rank() {
         )
     };
     let before = reads().await;
-    app.moderate(a, true, false).await.assert_status(200);
+    app.moderate(a, true, false).await;
     let (page, standing, compared) = reads().await;
     // Ranks that the isolate remembers may be older; a new reader sees the current ones.
     assert_eq!(page[0]["user"]["id"], *c);
     assert_eq!(page[1], moved(2, Value::Null, 2, d));
     assert_eq!(page.as_array().map(Vec::len), Some(2));
-    assert_eq!(
-        (&standing["rank"], &standing["previous_rank"]),
-        (&Value::Null, &Value::Null)
-    );
+    let expected = (&Value::Null, &Value::Null);
+    assert_eq!((&standing["rank"], &standing["previous_rank"]), expected);
     assert_eq!(compared[0]["previous_rank"], Value::Null);
-    app.moderate(a, false, false).await.assert_status(200);
+    app.moderate(a, false, false).await;
     assert_eq!(reads().await, before);
     app.erase(a).await;
     let (page, standing, compared) = reads().await;
-    assert_eq!(
-        page,
-        json!([moved(1, 2, 3, c), moved(2, Value::Null, 2, d)])
-    );
+    let expected = json!([moved(1, 2, 3, c), moved(2, Value::Null, 2, d)]);
+    assert_eq!(page, expected);
     assert_eq!(standing["previous_rank"], Value::Null);
     assert_eq!(compared[0]["previous_rank"], Value::Null);
     assert_eq!(
@@ -188,9 +169,8 @@ async fn shards_rank_users_of_the_period_before_exactly() {
             }
         }
     }
-    app.send_activity(json!(activities))
-        .await
-        .assert_status(200);
+    let response = app.send_activity(json!(activities)).await;
+    response.assert_status(200);
     let before = app
         .read(&format!("/v1/ranking/day?limit=100&date={}", day(DAYS[0])))
         .await;
@@ -318,11 +298,8 @@ async fn archive_has_ranks_of_the_period_before() {
         assert_eq!(before[0]["total"], 3);
         assert!(before[2]["previous_rank"].is_u64());
         for back in [3, 2] {
-            for key in app.store().full_keys() {
-                if key.ends_with(&format!("bd:{}", day(back))) {
-                    app.store().run::<i64>("DEL", &[&key]);
-                }
-            }
+            let board = format!("bd:{}", day(back));
+            app.store().delete(|name| name == board);
             assert_eq!(
                 reads().await,
                 before,
@@ -349,21 +326,15 @@ async fn live_streams_differ_by_movement() {
     let mut short = open("?limit=1&movement=true").await;
     let expected = async |query: &str| app.read(&format!("/v1/ranking/day{query}")).await;
     assert_eq!(plain.event().await.json(), expected("").await);
-    assert_eq!(
-        moving.event().await.json(),
-        expected("?movement=true").await
-    );
-    assert_eq!(
-        short.event().await.json(),
-        expected("?limit=1&movement=true").await
-    );
+    let found = moving.event().await.json();
+    assert_eq!(found, expected("?movement=true").await);
+    let expected = expected("?limit=1&movement=true").await;
+    assert_eq!(short.event().await.json(), expected);
     app.count(&a, "like", "p").await;
     let rows = json!([moved(1, Value::Null, 3, &b), moved(2, 1, 2, &a)]);
     assert_eq!(moving.event().await.json()["entries"], rows);
-    assert_eq!(
-        plain.event().await.json()["entries"],
-        json!([entry(1, 3, &b), entry(2, 2, &a)])
-    );
+    let expected = json!([entry(1, 3, &b), entry(2, 2, &a)]);
+    assert_eq!(plain.event().await.json()["entries"], expected);
 }
 
 /// While the store is unavailable, the isolate remembers previous ranks, or leaves them out.
@@ -395,8 +366,6 @@ async fn stale_board_leaves_out_unknown_previous_ranks() {
         assert_eq!(row.get("previous_rank"), None, "{row}");
     }
     let archived = read("day?movement=true&limit=2").await;
-    assert_eq!(
-        archived,
-        json!([moved(1, 1, 2, a), moved(2, Value::Null, 2, b)])
-    );
+    let expected = json!([moved(1, 1, 2, a), moved(2, Value::Null, 2, b)]);
+    assert_eq!(archived, expected);
 }

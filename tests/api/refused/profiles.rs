@@ -46,24 +46,6 @@ pub fn cases() -> Vec<Case> {
             syntax("a list at line 1 column 1"),
         )
         .json("["),
-        bad_profile("id", json!("42"), FIELDS),
-        bad_profile("email", json!("ada@example.com"), FIELDS),
-        bad_profile("hidden", json!(null), FLAG),
-        bad_profile("hidden", json!("true"), FLAG),
-        bad_profile("public_activity", json!(1), FLAG),
-        bad_profile("name", json!(null), TEXT),
-        bad_profile("name", json!(7), TEXT),
-        bad_profile("name", json!(""), NAME),
-        bad_profile("name", json!("   "), VISIBLE),
-        bad_profile("name", json!("\u{200B}\u{FE0F}\u{3164}"), VISIBLE),
-        bad_profile("name", json!("A\u{2028}da"), SEPARATOR),
-        bad_profile("name", json!("A\u{2029}da"), SEPARATOR),
-        bad_profile("name", json!("\u{202E}adA"), DIRECTION),
-        bad_profile("name", json!("A\u{2066}da"), DIRECTION),
-        bad_profile("name", json!("é".repeat(81)), NAME),
-        bad_profile("name", json!("A\u{7}"), CONTROL),
-        bad_profile("name", json!("A\nB"), CONTROL),
-        bad_profile("url", json!(["https://example.com/"]), TEXT),
         bad_profile(
             "url",
             json!(format!("https://example.com/{}", "x".repeat(2048))),
@@ -81,6 +63,22 @@ pub fn cases() -> Vec<Case> {
             ]),
         ),
     ];
+    for (field, values, detail) in [
+        ("id", json!(["42"]), FIELDS),
+        ("email", json!(["ada@example.com"]), FIELDS),
+        ("hidden", json!([null, "true"]), FLAG),
+        ("public_activity", json!([1]), FLAG),
+        ("name", json!([null, 7]), TEXT),
+        ("name", json!(["", "é".repeat(81)]), NAME),
+        ("name", json!(["   ", "\u{200B}\u{FE0F}\u{3164}"]), VISIBLE),
+        ("name", json!(["A\u{2028}da", "A\u{2029}da"]), SEPARATOR),
+        ("name", json!(["\u{202E}adA", "A\u{2066}da"]), DIRECTION),
+        ("name", json!(["A\u{7}", "A\nB"]), CONTROL),
+        ("url", json!([["https://example.com/"]]), TEXT),
+    ] {
+        let values = values.as_array().expect("values").iter();
+        cases.extend(values.map(|value| bad_profile(field, value.clone(), detail)));
+    }
     let until = |until: i64| {
         let day = |ahead: i64| day(-ahead).to_string();
         json!({"from": day(5), "until": day(until)})

@@ -219,15 +219,10 @@ async fn queued_batch_is_halved_until_it_is_accepted() {
     let likes: Vec<Value> = (0..400).map(|number| like(&format!("p{number}"))).collect();
     let response = app.send_activity(json!(likes)).await;
     response.assert(200, json!({"results": vec![queued(); 400]}));
-    until("all activity to be counted", async || {
-        (score(&app).await == 800).then_some(())
-    })
-    .await;
-    let sizes: Vec<usize> = forwarder
-        .requests()
-        .iter()
-        .map(|request| request.body.len())
-        .collect();
+    let done = async || (score(&app).await == 800).then_some(());
+    until("all activity to be counted", done).await;
+    let sizes = forwarder.requests().into_iter();
+    let sizes: Vec<usize> = sizes.map(|request| request.body.len()).collect();
     assert!(sizes.iter().any(|size| *size > 16_000), "{sizes:?}");
 }
 
@@ -272,10 +267,8 @@ async fn uncountable_message_blocks_no_other() {
     for message in ["no JSON", undated, frozen_user, partly_unknown] {
         app.worker.enqueue(message).await;
     }
-    until("the valid activity to be counted", async || {
-        (score(&app).await == 4).then_some(())
-    })
-    .await;
+    let done = async || (score(&app).await == 4).then_some(());
+    until("the valid activity to be counted", done).await;
     let dead_letters = two_dead_letters(&app.worker).await;
     assert_eq!(
         parse(&dead_letters),

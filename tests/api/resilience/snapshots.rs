@@ -116,9 +116,8 @@ async fn every_kind_of_board_is_served_during_an_outage() {
     paths.push(format!("/v1/users/{a}/standings?groups=eu,T:x"));
     paths.push("/v1/users/absent/standings?groups=eu".to_owned());
     assert_same_during_outage(&app, &forwarder, &paths).await;
-    app.get("/v1/ranking/day?group=absent")
-        .await
-        .assert_status(503);
+    let response = app.get("/v1/ranking/day?group=absent").await;
+    response.assert_status(503);
 }
 
 /// The standing of a member below the rows of the snapshot is not known, and the response says why.
@@ -141,15 +140,12 @@ async fn members_below_the_snapshot_are_unknown() {
     forwarder.fail(|_| Some(Fault::CutBefore));
 
     let board = app.read("/v1/ranking/day?limit=2").await;
-    assert_eq!(
-        (ids(&board), &board["total"]),
-        (vec![a.as_str(), b], &json!(3))
-    );
+    let expected = (vec![a.as_str(), b], &json!(3));
+    assert_eq!((ids(&board), &board["total"]), expected);
     app.get("/v1/ranking/day?limit=3").await.assert_status(503);
     for user in [c, absent] {
-        let standing = app
-            .read(&format!("/v1/ranking/day/users/{user}?around=1"))
-            .await;
+        let path = format!("/v1/ranking/day/users/{user}?around=1");
+        let standing = app.read(&path).await;
         let expected = json!({
             "period": day, "user": {"id": user}, "rank": null, "score": null, "total": 3, "percentile": null,
             "next": null, "reason": "not-in-snapshot", "around": [],
@@ -168,9 +164,8 @@ async fn members_below_the_snapshot_are_unknown() {
         });
         assert_eq!(copied(standings), expected);
     }
-    let compared = app
-        .read(&format!("/v1/ranking/day/users?ids={c},{b},{absent}"))
-        .await;
+    let path = format!("/v1/ranking/day/users?ids={c},{b},{absent}");
+    let compared = app.read(&path).await;
     let unknown = |user| {
         json!({
             "position": null, "rank": null, "score": null, "user": {"id": user}, "reason": "not-in-snapshot",
@@ -319,9 +314,8 @@ async fn largest_boards_of_groups_are_in_the_snapshots() {
     }
     tick(&app).await;
     let of = |period: &str, group: &str| format!("/v1/ranking/{period}?group={group}");
-    let mut kept: Vec<String> = (1..15)
-        .map(|group| of("all", &format!("g{group}")))
-        .collect();
+    let kept = (1..15).map(|group| of("all", &format!("g{group}")));
+    let mut kept: Vec<String> = kept.collect();
     kept.extend([of("day", "g3"), of("all", "h0"), of("day", "h0")]);
     assert_same_during_outage(&app, &forwarder, &kept).await;
     // There are too many boards with one member.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use test_support::reference::history_key;
 use test_support::{Value, json, rest};
@@ -73,67 +72,17 @@ fn expected(keep: [i64; 5]) -> BTreeMap<String, Option<i64>> {
     keys
 }
 
-/// Writes everything with a configuration and asserts all times to live.
-async fn assert_lifetimes(keep_days: Option<Value>, keep: [i64; 5]) {
-    let app = TestApp::with(|worker| match keep_days {
-        Some(days) => worker.json("KEEP_DAYS", days),
-        None => worker,
-    });
-    write_everything(&app).await;
-    assert_eq!(lifetimes(&app), expected(keep));
-}
-
+/// Only boards of all time and profiles do not expire.
 #[tokio::test]
-async fn keys_expire_except_all_time_and_profiles() {
-    assert_lifetimes(None, [31, 91, 366, 731, 400]).await;
-}
-
-#[tokio::test]
-async fn keep_days_sets_every_lifetime() {
-    let keep = json!({"day": 1, "week": 2, "month": 3, "year": 4, "marks": 5});
-    assert_lifetimes(Some(keep), [1, 2, 3, 4, 5]).await;
-}
-
-#[tokio::test]
-async fn keep_days_may_set_some_lifetimes() {
-    assert_lifetimes(Some(json!({"week": 10})), [31, 10, 366, 731, 400]).await;
-}
-
-/// Shortens every expiry, as if all keys had been written an hour ago. Returns the lifetimes.
-fn shorten(app: &TestApp) -> BTreeMap<String, Option<i64>> {
-    let mut store = app.store();
-    for key in store.full_keys() {
-        let seconds: i64 = store.run("TTL", &[&key]);
-        if seconds > 0 {
-            store.run::<i64>("EXPIRE", &[&key, &(seconds - 3600).to_string()]);
-        }
+async fn keep_days_sets_lifetimes() {
+    let all = json!({"day": 1, "week": 2, "month": 3, "year": 4, "marks": 5});
+    for (keep_days, keep) in [
+        (json!({}), [31, 91, 366, 731, 400]),
+        (json!({"week": 10}), [31, 10, 366, 731, 400]),
+        (all, [1, 2, 3, 4, 5]),
+    ] {
+        let app = TestApp::with(|worker| worker.json("KEEP_DAYS", keep_days.clone()));
+        write_everything(&app).await;
+        assert_eq!(lifetimes(&app), expected(keep), "{keep_days}");
     }
-    lifetimes(app)
-}
-
-/// The first activity that counts on a day of UTC extends the active records, and no other write
-/// extends anything.
-#[tokio::test]
-async fn first_write_of_a_day_extends_active_records() {
-    let app = TestApp::start();
-    write_everything(&app).await;
-    app.count("42", "like", "new").await;
-    let mut expected = shorten(&app);
-    let undo = undo(grouped("like", "other"));
-    let (like, visit) = (grouped("like", "newer"), grouped("visit", "/new"));
-    let sent = json!([like, visit, undo]);
-    app.send_activity(sent).await.assert_status(200);
-    assert_eq!(lifetimes(&app), expected);
-
-    // As if the active records had been extended yesterday.
-    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
-    let mut store = app.store();
-    let records = store.key("m:42");
-    let marker: i64 = store.run("HGET", &[&records, "\t"]);
-    let since_1970 = today.duration_since(Date::new(1970, 1, 1).unwrap());
-    assert_eq!(marker, since_1970.as_hours() / 24);
-    store.run::<i64>("HSET", &[&records, "\t", &(marker - 1).to_string()]);
-    app.count("42", "visit", "/newest").await;
-    expected.insert("m:42".to_owned(), Some(401 * DAY));
-    assert_eq!(lifetimes(&app), expected);
 }

@@ -2,7 +2,5 @@
 
 mod keep_days;
 mod order_bits;
-mod periods;
-mod point_decimals;
 mod rules;
 mod timezone;

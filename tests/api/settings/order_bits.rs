@@ -36,15 +36,11 @@ async fn adjustments_and_undo_reach_the_maximum() {
     let added = client.post(path, &adjust(MAX)).await;
     added.assert(200, outcome("counted", MAX, standings(day(0), MAX, 1)));
     let beyond = client.post(path, &adjust(0.0001)).await;
-    assert_eq!(
-        beyond.assert_status(422).body["type"],
-        "/problems/score-overflow"
-    );
+    let expected = "/problems/score-overflow";
+    assert_eq!(beyond.assert_status(422).body["type"], expected);
     let removed = client.post(path, &adjust(-858_993.459)).await;
-    removed.assert(
-        200,
-        outcome("counted", -858_993.459, standings(day(0), 0.0001, 1)),
-    );
+    let expected = outcome("counted", -858_993.459, standings(day(0), 0.0001, 1));
+    removed.assert(200, expected);
     for points in [858_993.459_2, 0.000_05] {
         let refused = client.post(path, &adjust(points)).await;
         let detail = "must be a number, -858993 to 858993 and not 0, with at most 4 decimals";
@@ -112,14 +108,10 @@ async fn health_warns_before_either_limit() {
     assert_eq!(warnings(order - 1.0, steps - 1.0).await, with_setup(&[]));
     let order_warning = "The all board has used 80 % of its order numbers or more; after the last one, equal scores are ordered by user id.";
     let points_warning = "A user of the all board has 80 % of the maximum points or more; activity that would exceed the maximum is refused. Fewer ORDER_BITS or POINT_DECIMALS raise it, under another PREFIX.";
-    assert_eq!(
-        warnings(order + 1.0, steps - 1.0).await,
-        with_setup(&[order_warning])
-    );
-    assert_eq!(
-        warnings(order - 1.0, steps + 1.0).await,
-        with_setup(&[points_warning])
-    );
+    let expected = with_setup(&[order_warning]);
+    assert_eq!(warnings(order + 1.0, steps - 1.0).await, expected);
+    let expected = with_setup(&[points_warning]);
+    assert_eq!(warnings(order - 1.0, steps + 1.0).await, expected);
     let both = with_setup(&[order_warning, points_warning]);
     assert_eq!(warnings(order + 1.0, steps + 1.0).await, both);
     // A fraction follows the last order number.

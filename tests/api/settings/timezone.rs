@@ -3,7 +3,7 @@
 use test_support::json;
 
 use crate::app::TestApp;
-use crate::bodies::{board, dated, like};
+use crate::bodies::{dated, like};
 
 /// Zone, day, first instant of the day, first instant of the next day.
 const DAYS: &str = "
@@ -29,18 +29,6 @@ const DAYS: &str = "
     # The day in between is skipped.
     Pacific/Apia         2011-12-29  2011-12-29T10:00:00Z  2011-12-30T10:00:00Z
     Pacific/Apia         2011-12-31  2011-12-30T10:00:00Z  2011-12-31T10:00:00Z
-";
-
-/// Period, a date in it, id, start and end in America/Santiago.
-const PERIODS: &str = "
-    week   2025-09-07  2025-W36  2025-09-01T04:00:00Z  2025-09-08T03:00:00Z
-    month  2025-09-07  2025-09   2025-09-01T04:00:00Z  2025-10-01T03:00:00Z
-    year   2025-09-07  2025      2025-01-01T03:00:00Z  2026-01-01T03:00:00Z
-    # An ISO week belongs to the year of its Thursday.
-    week   2024-12-30  2025-W01  2024-12-30T03:00:00Z  2025-01-06T03:00:00Z
-    week   2021-01-03  2020-W53  2020-12-28T03:00:00Z  2021-01-04T03:00:00Z
-    month  2024-02-29  2024-02   2024-02-01T03:00:00Z  2024-03-01T03:00:00Z
-    month  2024-12-31  2024-12   2024-12-01T03:00:00Z  2025-01-01T03:00:00Z
 ";
 
 /// Returns the rows of a table, without comments.
@@ -86,16 +74,5 @@ async fn day_board_holds_activity_between_its_bounds() {
                 "timezone": zone, "closed": true});
             assert_eq!(board.assert_status(200).body["period"], period);
         }
-    }
-}
-
-#[tokio::test]
-async fn long_periods_start_and_end_with_their_days() {
-    let app = start("America/Santiago");
-    for [kind, date, id, start, end] in rows(PERIODS) {
-        let response = app.get(&format!("/v1/ranking/{kind}?date={date}")).await;
-        let period = json!({"kind": kind, "id": id, "start": start, "end": end,
-            "timezone": "America/Santiago", "closed": true});
-        response.assert(200, board(period, 0, json!([])));
     }
 }

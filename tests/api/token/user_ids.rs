@@ -29,11 +29,8 @@ async fn address_becomes_a_hash_with_a_prefix() {
     let fields = json!({"claim": "email", "lower_case": true, "hash": true, "prefix": "ghost:"});
     let app = start(fields, json!({}));
     let digest = sign(&Key::new(HMAC_SHA256, KEY.as_bytes()), b"ada+x@a.example");
-    let hex: String = digest
-        .as_ref()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hex = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
+    let hex: String = hex.collect();
     let id = format!("ghost:{}", &hex[..32]);
     for email in ["ada+x@a.example", "Ada+X@A.example"] {
         let user = client(&app, json!({"email": email, "teams": ["eu", "e u"]}));
@@ -62,9 +59,8 @@ async fn replaced_claim_must_be_a_valid_id() {
         json!({}),
     );
     let user = client(&app, json!({"sub": "Ada+x@a.example"}));
-    user.get("/v1/token")
-        .await
-        .assert(200, json!({"user": "Ada-x", "groups": []}));
+    let response = user.get("/v1/token").await;
+    response.assert(200, json!({"user": "Ada-x", "groups": []}));
     for sub in [
         json!("@a.example"),
         json!("a b"),
@@ -102,9 +98,8 @@ async fn token_without_a_required_claim_is_refused() {
 async fn only_user_tokens_have_a_user() {
     let app = super::start();
     let user = client(&app, json!({}));
-    user.get("/v1/token")
-        .await
-        .assert(200, json!({"user": "42", "groups": []}));
+    let response = user.get("/v1/token").await;
+    response.assert(200, json!({"user": "42", "groups": []}));
     let response = app.get("/v1/token").await;
     response.assert(403, problem("forbidden", "Only user tokens have a user."));
     assert_eq!(app.without_key().get("/v1/token").await.status, 401);

@@ -1,9 +1,9 @@
 //! `/v1/users/{user}/account`: several users who count as one member.
 
-use test_support::{Fault, Forwarder, Value, gateway, json, shards};
+use test_support::{Fault, Value, WorkerBuilder, json, shards, until};
 
 use crate::app::TestApp;
-use crate::bodies::{activity, ids, like, moderation, undo, with};
+use crate::bodies::{activity, each, ids, like, rows, undo, with};
 use crate::problem::problem;
 use crate::token::sign;
 
@@ -33,34 +33,6 @@ async fn points(app: &TestApp, user: &str) -> Value {
     let mut entries = board["entries"].as_array().unwrap().iter();
     let entry = entries.find(|entry| entry["user"]["id"] == user);
     entry.map_or(json!(0), |entry| entry["score"].clone())
-}
-
-/// An activity counts once, whichever account sends it, and any account undoes it.
-#[tokio::test]
-async fn accounts_count_once_for_their_member() {
-    let app = TestApp::start();
-    app.count("9", "like", "before").await;
-    join(&app, &["42", "77"]).await;
-    app.outcome(like("42", "before"), "duplicate").await;
-    let counted = app.counted(like("42", "a")).await;
-    assert_eq!(
-        counted["standings"]["all"],
-        json!({"id": "all", "score": 4, "rank": 1})
-    );
-    app.outcome(like("77", "a"), "duplicate").await;
-    app.outcome(like("9", "a"), "duplicate").await;
-    let visits = ["42", "77", "9"].map(|user| activity(user, "visit", "/"));
-    let response = app.send_activity(json!(visits)).await;
-    let counted = response.body["results"].as_array().unwrap().iter();
-    let counted = counted.filter(|result| result["outcome"] == "counted");
-    assert_eq!(counted.count(), 1, "{}", response.text);
-    app.outcome(undo(like("77", "a")), "undone").await;
-    app.outcome(undo(like("42", "before")), "undone").await;
-    app.outcome(undo(like("9", "a")), "nothing-to-undo").await;
-    assert_eq!(ids(&app.read("/v1/ranking/all").await), ["9"]);
-    assert_eq!(points(&app, "9").await, 1);
-    let list = json!({"user": {"id": "9"}, "account_of": null, "accounts": ["42", "77"], "past": "left-out"});
-    app.assert_get(&path("9"), list).await;
 }
 
 /// The call for the account names the member; the call for the member has the accounts that the Worker knows.
@@ -119,21 +91,13 @@ async fn member_receives_for_account() {
     let authors = async || {
         app.minute().await;
         let board = app.read("/v1/authors/all").await;
-        let row = |entry: &Value| (entry["user"]["id"].clone(), entry["score"].clone());
-        let rows = board["entries"].as_array().unwrap().iter().map(row);
-        rows.collect::<Vec<_>>()
+        rows(&board["entries"], ["/user/id", "/score"])
     };
-    test_support::until("both activities", async || {
-        let found = authors().await;
-        eprintln!("{found:?}");
-        (found == [(json!("9"), json!(4))]).then_some(())
-    })
-    .await;
+    let both = async || (authors().await == json!([["9", 4]])).then_some(());
+    until("both activities", both).await;
     app.outcome(undo(like("5", "post")), "undone").await;
-    test_support::until("the undo", async || {
-        (authors().await == [(json!("9"), json!(2))]).then_some(())
-    })
-    .await;
+    let undone = async || (authors().await == json!([["9", 2]])).then_some(());
+    until("the undo", undone).await;
 }
 
 /// Every route answers for the member, and says so.
@@ -165,9 +129,8 @@ async fn reads_of_account_answer_for_member() {
 
 /// Registers targets, in one request and so at one instant.
 async fn register(app: &TestApp, targets: &[(&str, &str)]) {
-    let body = targets
-        .iter()
-        .map(|(id, author)| json!({"id": id, "author": author}));
+    let body = targets.iter();
+    let body = body.map(|(id, author)| json!({"id": id, "author": author}));
     let body = json!(body.collect::<Vec<_>>());
     app.write("/v1/targets", &body).await;
 }
@@ -180,18 +143,11 @@ async fn member_lists_targets_of_accounts() {
     register(&app, &[("e", "42"), ("f", "5"), ("g", "42"), ("h", "9")]).await;
     app.minute().await;
     let list = async |user: &str, limit: usize| {
-        let (mut found, mut after) = (Vec::new(), String::new());
-        loop {
-            let path = format!("/v1/users/{user}/targets?limit={limit}{after}");
-            let page = app.read(&path).await;
-            for entry in page["entries"].as_array().unwrap() {
-                found.push(entry["target"]["id"].as_str().unwrap().to_owned());
-            }
-            match page["next"].as_str() {
-                Some(next) => after = format!("&after={next}"),
-                None => return found.concat(),
-            }
-        }
+        let path = format!("/v1/users/{user}/targets");
+        let pages = app.pages(&path, "after", limit).await;
+        let ids = pages.iter();
+        let ids = ids.filter_map(|entry| entry["target"]["id"].as_str());
+        ids.collect::<String>()
     };
     assert_eq!(list("9", 30).await, "hca");
     join(&app, &["42", "77"]).await;
@@ -211,11 +167,16 @@ async fn array_keeps_order_among_accounts() {
     join(&app, &["42", "77"]).await;
     let outcomes = async |items: Value| {
         let response = app.send_activity(items).await;
-        let results = response.body["results"].as_array().unwrap().iter();
-        let outcomes = results.map(|result| result["outcome"].as_str().unwrap().to_owned());
-        outcomes.collect::<Vec<_>>().join(" ")
+        each(&response.body["results"], "/outcome")
     };
-    let expected = "counted undone counted duplicate counted undone";
+    let expected = [
+        "counted",
+        "undone",
+        "counted",
+        "duplicate",
+        "counted",
+        "undone",
+    ];
     // The isolate knows the accounts of the member from the second array on.
     for round in 0..3 {
         let target = format!("a{round}");
@@ -230,14 +191,11 @@ async fn array_keeps_order_among_accounts() {
         ]);
         assert_eq!(outcomes(items).await, expected, "{round}");
         let items = json!([like("42"), undo(like("77")), like("42"), like("77")]);
-        let accounts_alone = "counted undone counted duplicate";
+        let accounts_alone = ["counted", "undone", "counted", "duplicate"];
         assert_eq!(outcomes(items).await, accounts_alone, "{round}");
         let items = json!([like("9"), undo(like("77")), like("9"), undo(like("42"))]);
-        assert_eq!(
-            outcomes(items).await,
-            "duplicate undone counted undone",
-            "{round}"
-        );
+        let later = ["duplicate", "undone", "counted", "undone"];
+        assert_eq!(outcomes(items).await, later, "{round}");
     }
     assert_eq!(points(&app, "9").await, json!(0));
 }
@@ -263,10 +221,8 @@ async fn comparison_of_account_shows_member() {
     // A comparison of friends does so too, for the member and for each account.
     app.count("42", "follow", "5").await;
     let friends = json!([row(1, 10, "5"), row(2, 4, "9")]);
-    assert_eq!(
-        compare("followed_by=42").await,
-        (of.clone(), friends.clone())
-    );
+    let expected = (of.clone(), friends.clone());
+    assert_eq!(compare("followed_by=42").await, expected);
     assert_eq!(compare("followed_by=9").await, (Value::Null, friends));
     app.count("5", "follow", "42").await;
     let friends = json!([row(1, 12, "5"), row(2, 4, "9")]);
@@ -277,6 +233,7 @@ async fn comparison_of_account_shows_member() {
     assert_eq!(compare("ids=42,5").await, (Value::Null, entries));
 }
 
+/// The audit log names the account, in each join and leave.
 #[tokio::test]
 async fn account_that_leaves_counts_for_itself() {
     let app = TestApp::start();
@@ -295,6 +252,11 @@ async fn account_that_leaves_counts_for_itself() {
     // It gets a new number when it joins again.
     join(&app, &["42"]).await;
     app.outcome(like("42", "a"), "duplicate").await;
+
+    let log = app.read("/v1/moderation").await;
+    let entries = rows(&log["entries"], ["/action", "/user/id"]);
+    let expected = json!([["join", "42"], ["detach", "42"], ["join", "42"]]);
+    assert_eq!(entries, expected);
 }
 
 #[tokio::test]
@@ -329,11 +291,8 @@ async fn hidden_and_frozen_hold_for_accounts() {
     let app = TestApp::start();
     join(&app, &["42"]).await;
     app.count("42", "like", "a").await;
-    let frozen = app
-        .put("/v1/users/42/moderation", &moderation(true, true))
-        .await;
     let state = json!({"account_of": "9", "user": {"id": "9"}, "hidden": true, "frozen": true});
-    frozen.assert(200, state);
+    app.moderate("42", true, true).await.assert(200, state);
     assert_eq!(app.read("/v1/ranking/all").await["total"], 0);
     let missing = problem("not-found", "The user 42 has no profile.");
     for path in [
@@ -341,10 +300,8 @@ async fn hidden_and_frozen_hold_for_accounts() {
         "/v1/ranking/all/users/42",
         "/v1/users/42/card",
     ] {
-        app.without_key()
-            .get(path)
-            .await
-            .assert(404, missing.clone());
+        let visitor = app.without_key();
+        visitor.get(path).await.assert(404, missing.clone());
         app.get(path).await;
     }
     app.send_activity(like("42", "b")).await.assert_status(403);
@@ -397,8 +354,7 @@ async fn erasure_spares_users_who_are_no_accounts() {
 #[tokio::test]
 async fn leave_that_failed_is_completed() {
     for erases in [false, true] {
-        let forwarder = Forwarder::to(&gateway().url());
-        let app = TestApp::with(|worker| worker.store(&forwarder.url()));
+        let (app, forwarder) = TestApp::behind_forwarder(|worker| worker);
         join(&app, &["42"]).await;
         let mut first = None;
         forwarder.fail(move |request| {
@@ -408,11 +364,8 @@ async fn leave_that_failed_is_completed() {
             let first = first.get_or_insert_with(|| verb.clone());
             (*first != verb).then_some(Fault::CutBefore)
         });
-        let address = if erases {
-            "/v1/users/42".to_owned()
-        } else {
-            path("42")
-        };
+        let rest = if erases { "" } else { "/account" };
+        let address = format!("/v1/users/42{rest}");
         app.delete(&address).await.assert_status(503);
         forwarder.heal();
         app.delete(&address).await.assert_status(204);
@@ -431,12 +384,7 @@ async fn leave_that_failed_is_completed() {
 #[tokio::test]
 async fn leave_that_failed_is_completed_after_moderation() {
     for (hidden, frozen) in [(false, true), (true, false)] {
-        let forwarder = Forwarder::to(&gateway().url());
-        let app = TestApp::with(|worker| {
-            let worker = worker.store(&forwarder.url());
-            let worker = worker.var("JWT_SECRET", sign::SECRET);
-            worker.var("MEMBER_ACCOUNTS", "true")
-        });
+        let (app, forwarder) = TestApp::behind_forwarder(member_accounts);
         join(&app, &["42"]).await;
         forwarder.fail(|request| {
             let mut words = request.commands().into_iter().flatten();
@@ -444,11 +392,10 @@ async fn leave_that_failed_is_completed_after_moderation() {
                 .any(|word| word == "detach")
                 .then_some(Fault::CutBefore)
         });
-        let token = sign::hs256(&sign::claims("42"));
-        let member = app.with_key(&token);
+        let member = app.with_key(&token("42"));
         member.delete(&path("42")).await.assert_status(503);
         forwarder.heal();
-        app.moderate("9", hidden, frozen).await.assert_status(200);
+        app.moderate("9", hidden, frozen).await;
         member.delete(&path("42")).await.assert_status(204);
         app.assert_get(&path("42"), account("42", Value::Null))
             .await;
@@ -458,8 +405,7 @@ async fn leave_that_failed_is_completed_after_moderation() {
 
 #[tokio::test]
 async fn members_join_by_both_tokens() {
-    let app = with_member_accounts();
-    let token = |user: &str| sign::hs256(&sign::claims(user));
+    let app = TestApp::with(member_accounts);
     let (member, account_user, other) = (
         app.with_key(&token("9")),
         app.with_key(&token("42")),
@@ -476,14 +422,10 @@ async fn members_join_by_both_tokens() {
         let response = caller.put(&path("42"), &join(&key)).await;
         response.assert_status(status);
     }
-    member
-        .put(&path("42"), &join(&token("42")))
-        .await
-        .assert(200, account("42", "9"));
-    account_user
-        .put(&path("42"), &join(&token("9")))
-        .await
-        .assert(200, account("42", "9"));
+    for (caller, key) in [(&member, token("42")), (&account_user, token("9"))] {
+        let joined = caller.put(&path("42"), &join(&key)).await;
+        joined.assert(200, account("42", "9"));
+    }
     account_user.count("42", "like", "a").await;
     // The account reads what is the member's own.
     let history = account_user.read("/v1/users/42/activity").await;
@@ -494,11 +436,13 @@ async fn members_join_by_both_tokens() {
     account_user.delete(&path("42")).await.assert_status(204);
 }
 
-fn with_member_accounts() -> TestApp {
-    TestApp::with(|worker| {
-        let worker = worker.var("JWT_SECRET", sign::SECRET);
-        worker.var("MEMBER_ACCOUNTS", "true")
-    })
+fn member_accounts(worker: WorkerBuilder) -> WorkerBuilder {
+    let worker = worker.var("JWT_SECRET", sign::SECRET);
+    worker.var("MEMBER_ACCOUNTS", "true")
+}
+
+fn token(user: &str) -> String {
+    sign::hs256(&sign::claims(user))
 }
 
 fn moderated() -> Value {
@@ -510,8 +454,7 @@ fn moderated() -> Value {
 /// Activity that a moderator has stopped would count again for the other user.
 #[tokio::test]
 async fn moderated_members_do_not_join() {
-    let app = with_member_accounts();
-    let token = |user: &str| sign::hs256(&sign::claims(user));
+    let app = TestApp::with(member_accounts);
     for (moderated_user, hidden, frozen) in
         [("42", false, true), ("9", false, true), ("42", true, false)]
     {
@@ -534,8 +477,7 @@ async fn moderated_members_do_not_join() {
 /// The account would count for itself again, and the member would lose it.
 #[tokio::test]
 async fn moderated_members_do_not_leave() {
-    let app = with_member_accounts();
-    let token = |user: &str| sign::hs256(&sign::claims(user));
+    let app = TestApp::with(member_accounts);
     let list =
         json!({"user": {"id": "9"}, "account_of": null, "accounts": ["42"], "past": "left-out"});
     for (moderated_user, hidden, frozen) in
@@ -559,8 +501,9 @@ async fn moderated_members_do_not_leave() {
     }
 }
 
+/// The first activity of an account, with a name in its token, creates no profile.
 #[tokio::test]
-async fn account_gets_no_first_profile() {
+async fn only_services_join_without_member_accounts() {
     let app = TestApp::with(|worker| worker.var("JWT_SECRET", sign::SECRET));
     join(&app, &["42"]).await;
     let claims = with(sign::claims("42"), json!({"name": "Ada"}));
@@ -569,6 +512,16 @@ async fn account_gets_no_first_profile() {
     app.delete(&path("42")).await.assert_status(204);
     let missing = problem("not-found", "The user 42 has no profile.");
     app.get("/v1/users/42").await.assert(404, missing);
+
+    let member = app.with_key(&token("9"));
+    let body = json!({"of": "9", "token": token("42")});
+    member.put(&path("42"), &body).await.assert_status(403);
+    join(&app, &["42"]).await;
+    member.delete(&path("42")).await.assert_status(403);
+    let response = app.put(&path("9"), &json!({"of": 9})).await;
+    response.assert_status(400);
+    let invalid = with(json!({"of": "9"}), json!({"to": "7"}));
+    app.put(&path("42"), &invalid).await.assert_status(400);
 }
 
 /// A join that ended after its first half has left an account of another member in the list.
@@ -586,36 +539,5 @@ async fn targets_leave_out_account_of_another_member() {
     store.run::<i64>("HSET", &[&users, "!9", &format!("{flags} 2=77")]);
     let page = app.read("/v1/users/9/targets").await;
     assert_eq!(page["account_of"], Value::Null);
-    let entries = page["entries"].as_array().unwrap().iter();
-    let ids = entries.map(|entry| entry["target"]["id"].clone());
-    assert_eq!(ids.collect::<Vec<_>>(), ["b", "a"]);
-}
-
-#[tokio::test]
-async fn only_services_join_without_member_accounts() {
-    let app = TestApp::with(|worker| worker.var("JWT_SECRET", sign::SECRET));
-    let token = |user: &str| sign::hs256(&sign::claims(user));
-    let member = app.with_key(&token("9"));
-    let body = json!({"of": "9", "token": token("42")});
-    member.put(&path("42"), &body).await.assert_status(403);
-    join(&app, &["42"]).await;
-    member.delete(&path("42")).await.assert_status(403);
-    app.put(&path("9"), &json!({"of": 9}))
-        .await
-        .assert_status(400);
-    let invalid = with(json!({"of": "9"}), json!({"to": "7"}));
-    app.put(&path("42"), &invalid).await.assert_status(400);
-}
-
-/// The audit log names the account; the list of the member is not in it.
-#[tokio::test]
-async fn audit_log_has_joined_accounts() {
-    let app = TestApp::start();
-    join(&app, &["42"]).await;
-    app.delete(&path("42")).await.assert_status(204);
-    let log = app.read("/v1/moderation").await;
-    let entries = log["entries"].as_array().unwrap().iter();
-    let entries = entries.map(|entry| (entry["action"].clone(), entry["user"]["id"].clone()));
-    let expected = ["detach", "join"].map(|action| (json!(action), json!("42")));
-    assert_eq!(entries.collect::<Vec<_>>(), expected);
+    assert_eq!(each(&page["entries"], "/target/id"), ["b", "a"]);
 }

@@ -93,9 +93,8 @@ async fn credential_has_the_step_and_the_issuer() {
     assert_eq!(header, json!({"alg": "EdDSA", "kid": kid, "typ": "JWT"}));
     let expected =
         json!({"kty": "OKP", "crv": "Ed25519", "x": ed()["x"], "alg": "EdDSA", "kid": id});
-    app.get(&format!("/v1/issuer/keys/{id}"))
-        .await
-        .assert(200, expected);
+    let response = app.get(&format!("/v1/issuer/keys/{id}")).await;
+    response.assert(200, expected);
 
     let issuer = json!({"id": format!("{origin}/v1/issuer"), "type": ["Profile"], "name": "Demo",
         "url": "https://example.com", "image": {"id": "https://example.com/logo.png", "type": "Image"}});
@@ -116,6 +115,13 @@ async fn credential_has_the_step_and_the_issuer() {
     let mut document = issuer;
     document["@context"] = json!(CONTEXT);
     app.get("/v1/issuer").await.assert(200, document);
+
+    // The texts of a language.
+    let german = app
+        .get(&path(escaped, "voter/credential?step=1&lang=de"))
+        .await;
+    let claims = part(german.text.split('.').nth(1).expect("claims"));
+    assert_eq!(claims["name"], "Wähler 1");
 }
 
 #[tokio::test]
@@ -152,18 +158,6 @@ async fn signatures_are_valid_by_every_algorithm() {
 }
 
 #[tokio::test]
-async fn credential_has_the_texts_of_a_language() {
-    let app = start(ed());
-    let user = &peer("42");
-    earn(&app, user).await;
-    let token = app
-        .get(&path(user, "voter/credential?step=1&lang=de"))
-        .await;
-    let claims = part(token.text.split('.').nth(1).expect("claims"));
-    assert_eq!(claims["name"], "Wähler 1");
-}
-
-#[tokio::test]
 async fn steps_that_a_user_lacks_are_not_found() {
     let app = start(ed());
     let [user, hidden] = &["42", "43"].map(peer);
@@ -191,28 +185,10 @@ async fn steps_that_a_user_lacks_are_not_found() {
     let response = service.get(&path(hidden, "voter/credential")).await;
     response.assert_status(200);
     let response = app.get("/v1/issuer/keys/other").await;
-    response.assert(
-        404,
-        problem("not-found", "The issuer has no key with this id."),
-    );
+    let expected = problem("not-found", "The issuer has no key with this id.");
+    response.assert(404, expected);
     let response = app.get("/v1/issuer?x=1").await;
     response.assert(400, field_error("x", NO_PARAMETERS).body());
-}
-
-#[tokio::test]
-async fn credentials_need_a_key() {
-    let app = TestApp::start();
-    let detail = "This deployment issues no credentials: BADGE_KEY is not set.";
-    for path in [
-        "/v1/users/42/achievements/voter/credential",
-        "/v1/issuer",
-        "/v1/issuer/keys",
-        "/v1/issuer/keys/1",
-    ] {
-        app.get(path)
-            .await
-            .assert(404, problem("not-found", detail));
-    }
 }
 
 /// The platform imports a key when it signs first.
@@ -224,8 +200,6 @@ async fn key_that_cannot_sign_is_a_misconfiguration() {
     let user = &peer("42");
     earn(&app, user).await;
     let response = app.get(&path(user, "voter/credential")).await;
-    response.assert(
-        500,
-        problem("misconfigured", "BADGE_KEY: is no key that can sign"),
-    );
+    let expected = problem("misconfigured", "BADGE_KEY: is no key that can sign");
+    response.assert(500, expected);
 }

@@ -46,9 +46,8 @@ async fn standing_actions_are_done_until_undone() {
     let encoded = app.get(&format!("{path}&targets=q%2Cnone")).await;
     encoded.assert(200, states("like", &expected));
     let path = format!("/v1/users/{other}/done?action=like&targets=q");
-    app.get(&path)
-        .await
-        .assert(200, states("like", &[("q", false)]));
+    let response = app.get(&path).await;
+    response.assert(200, states("like", &[("q", false)]));
 }
 
 /// A visit counts once a day, of its path in normal form.
@@ -64,9 +63,8 @@ async fn daily_actions_are_done_today() {
     let response = app.get(&format!("{path}/a+b/%23x,/old/,/other")).await;
     response.assert(200, states("visit", &expected));
     let problem = field_error("targets", "of a visit must be a path beginning with /");
-    app.get(&format!("{path}a"))
-        .await
-        .assert(400, problem.body());
+    let response = app.get(&format!("{path}a")).await;
+    response.assert(400, problem.body());
 }
 
 /// A query, the invalid parameter and its error.

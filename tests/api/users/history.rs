@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use test_support::{Value, json};
 
 use crate::app::TestApp;
-use crate::bodies::{dated, like, undo};
+use crate::bodies::{dated, each, like, undo};
 use crate::client::Client;
 use crate::clock::{day, noon, noon_zone};
 
@@ -68,40 +68,13 @@ async fn history_lists_points_by_day_and_action() {
     ];
     let user = json!({"id": "42", "name": "Ada"});
     let response = app.get("/v1/users/42/activity").await;
-    response.assert(
-        200,
-        history(user.clone(), days(31, &active), streak(1, 1, &[0, 30])),
-    );
+    let expected = history(user.clone(), days(31, &active), streak(1, 1, &[0, 30]));
+    response.assert(200, expected);
     assert_eq!(response.header("cache-control"), Some("no-store"));
     for count in [1, 2, 30, 31] {
         let expected = history(user.clone(), days(count, &active), streak(1, 1, &[0, 30]));
         let path = format!("/v1/users/42/activity?days={count}");
         app.assert_get(&path, expected).await;
-    }
-}
-
-#[tokio::test]
-async fn streak_counts_days_up_to_today_or_yesterday() {
-    let app = TestApp::start();
-    let streaks: [(&str, &[i64], u32, u32); 5] = [
-        ("today", &[0], 1, 1),
-        ("yesterday", &[1, 2], 2, 2),
-        ("over", &[2, 3, 4], 0, 3),
-        ("both", &[0, 1, 2, 4, 5, 6, 7, 10], 3, 4),
-        ("oldest", &[28, 29, 30], 0, 3),
-    ];
-    let nothing = history(json!({"id": "unknown"}), days(31, &[]), streak(0, 0, &[]));
-    app.assert_get("/v1/users/unknown/activity", nothing).await;
-    for (user, active, current, longest) in streaks {
-        for back in active {
-            like_on(&app, user, *back).await;
-        }
-        let history = app.read(&format!("/v1/users/{user}/activity?days=1")).await;
-        assert_eq!(
-            history["streak"],
-            streak(current, longest, active),
-            "{user}"
-        );
     }
 }
 
@@ -140,6 +113,26 @@ async fn repeated_activity_restores_the_streak() {
     assert_eq!(read().await, streak(1, 1, &[0, 2]));
 }
 
+/// Returns for each day whether it is frozen.
+pub fn frozen(history: &Value) -> Vec<bool> {
+    let days = each(&history["days"], "/frozen").into_iter();
+    days.map(|frozen| frozen == true).collect()
+}
+
+/// Asserts the streak of days in the history of user 42, and that everyone reads the same there and on the card.
+pub async fn assert_public_streak(app: &TestApp, days: i64, expected: &Value) {
+    let path = format!("/v1/users/42/activity?days={days}");
+    let (own, others) = (app.read(&path).await, app.without_key());
+    let [found, expected] =
+        [&own["streak"], expected].map(|streak| [&streak["current"], &streak["longest"]]);
+    assert_eq!(found, expected);
+    let public = others.read(&path).await;
+    let expected = (frozen(&own), &own["streak"]);
+    assert_eq!((frozen(&public), &public["streak"]), expected);
+    let card = others.read("/v1/users/42/card").await;
+    assert_eq!(card["streak"], own["streak"]);
+}
+
 /// Days are missed up to two days ago: months begin in between at times, so each has its freezes.
 #[tokio::test]
 async fn freezes_cover_missed_days() {
@@ -150,45 +143,14 @@ async fn freezes_cover_missed_days() {
     let public = json!({"public_activity": true});
     app.put_profile("42", public.clone()).await;
     let body = app.read("/v1/users/42/activity?days=6").await;
-    let frozen = |body: &Value| -> Vec<bool> {
-        let days = body["days"].as_array().into_iter().flatten();
-        days.map(|day| day["frozen"] == true).collect()
-    };
     assert_eq!(frozen(&body), [false, false, true, true, false, false]);
     let kept = streak(3, 3, &[1, 4, 5]);
-    assert_eq!(
-        (&body["streak"]["current"], &body["streak"]["longest"]),
-        (&kept["current"], &kept["longest"])
-    );
-    let others = app.without_key();
-    let public = others.read("/v1/users/42/activity?days=6").await;
-    assert_eq!(
-        (frozen(&public), &public["streak"]),
-        (frozen(&body), &body["streak"])
-    );
-    assert_eq!(
-        others.read("/v1/users/42/card").await["streak"],
-        body["streak"]
-    );
-    let card = others.get("/v1/users/42/card.svg").await;
+    assert_public_streak(&app, 6, &kept).await;
+    let card = app.without_key().get("/v1/users/42/card.svg").await;
     assert!(card.text.contains("3-day streak"), "{}", card.text);
     let missed = days(1, &[(0, 0, json!({}))])[0].clone();
     assert_eq!(body["days"][0], missed);
     let date = day(2).to_string();
-    assert_eq!(
-        body["days"][2],
-        json!({"date": date, "points": 0, "frozen": true, "actions": {}})
-    );
-}
-
-#[tokio::test]
-async fn freezes_are_used_up() {
-    let app = TestApp::with(|worker| worker.json("STREAK_FREEZES", json!(1)));
-    // Of three days, two are in one month.
-    for back in [0, 4] {
-        like_on(&app, "42", back).await;
-    }
-    let body = app.read("/v1/users/42/activity?days=5").await;
-    assert!(!body["days"].to_string().contains("frozen"), "{body}");
-    assert_eq!(body["streak"], streak(1, 1, &[0, 4]));
+    let expected = json!({"date": date, "points": 0, "frozen": true, "actions": {}});
+    assert_eq!(body["days"][2], expected);
 }

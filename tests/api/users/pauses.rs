@@ -2,7 +2,7 @@
 
 use test_support::{Value, json};
 
-use super::history::{like_on, streak};
+use super::history::{assert_public_streak, frozen, like_on, streak};
 use crate::app::TestApp;
 use crate::bodies::moderation;
 use crate::clock::day;
@@ -91,24 +91,12 @@ async fn pause_covers_missed_days() {
         .await;
     store_pauses(&app, &[(3, 1)]);
     let body = app.read("/v1/users/42/activity?days=8").await;
-    let frozen = |body: &Value| -> Vec<bool> {
-        let days = body["days"].as_array().into_iter().flatten();
-        days.map(|day| day["frozen"] == true).collect()
-    };
     let covered = [false, false, true, true, false, false, false, false];
     assert_eq!(frozen(&body), covered);
     let date = day(2).to_string();
     let paused = json!({"date": date, "points": 0, "frozen": true, "paused": true, "actions": {}});
     assert_eq!(body["days"][2], paused);
-    let expected = streak(3, 3, &[1, 4, 5, 7]);
-    let found = &body["streak"];
-    assert_eq!(found["current"], expected["current"]);
-    assert_eq!(found["longest"], expected["longest"]);
-    let others = app.without_key();
-    let public = others.read("/v1/users/42/activity?days=8").await;
-    assert_eq!((frozen(&public), &public["streak"]), (frozen(&body), found));
-    let card = others.read("/v1/users/42/card").await;
-    assert_eq!(card["streak"], *found);
+    assert_public_streak(&app, 8, &streak(3, 3, &[1, 4, 5, 7])).await;
 }
 
 #[tokio::test]
@@ -136,9 +124,8 @@ async fn account_has_the_pauses_of_its_member() {
     app.write("/v1/users/42/account", &json!({"of": "9"})).await;
     let mut expected = pauses("9", &[pause(0, -1)]);
     expected["account_of"] = json!("9");
-    app.put(PATH, &pause(0, -1))
-        .await
-        .assert(200, expected.clone());
+    let response = app.put(PATH, &pause(0, -1)).await;
+    response.assert(200, expected.clone());
     app.assert_get(PATH, expected.clone()).await;
     expected.as_object_mut().unwrap().remove("account_of");
     app.assert_get("/v1/users/9/pause", expected).await;

@@ -4,7 +4,7 @@ use fastrand::Rng;
 use test_support::{Value, depth, json};
 
 use crate::app::TestApp;
-use crate::bodies::{activity, dated, like, undo, with};
+use crate::bodies::{activity, dated, each, like, rows, undo, with};
 use crate::client::Client;
 use crate::clock::{ago, day, noon};
 use crate::problem::{field_error, problem};
@@ -26,25 +26,11 @@ fn page(source: &str, entries: &[Value]) -> Value {
     json!({"user": {"id": "42"}, "source": source, "entries": entries, "next": null})
 }
 
-/// Reads all pages, with an assertion that they do not overlap, and returns the entries.
-async fn read_pages(app: &Client, user: &str, limit: usize) -> Vec<Value> {
-    let (mut all, mut before) = (Vec::new(), String::new());
-    loop {
-        let path = format!("/v1/users/{user}/points?limit={limit}{before}");
-        let page = app.read(&path).await;
-        let entries = page["entries"].as_array().expect("entries");
-        assert!(entries.len() <= limit);
-        all.extend(entries.iter().cloned());
-        match page["next"].as_str() {
-            Some(next) => before = format!("&before={}", next.replace('#', "%23")),
-            None => return all,
-        }
-    }
-}
-
 /// Returns the sum of what changed the all-time score.
 async fn sum(app: &Client, user: &str) -> i64 {
-    let entries = read_pages(app, user, 100).await;
+    let entries = app
+        .pages(&format!("/v1/users/{user}/points"), "before", 100)
+        .await;
     let own = entries.iter().filter(|entry| entry["type"] != "received");
     own.map(|entry| entry["points"].as_i64().expect("points"))
         .sum()
@@ -87,20 +73,14 @@ async fn journal_lists_every_change_newest_first() {
     response.assert(200, page("journal", &expected));
     assert_eq!(response.header("cache-control"), Some("no-store"));
     for limit in [1, 2, 4, 5, 6] {
-        assert_eq!(read_pages(&app, "42", limit).await, expected, "{limit}");
+        assert_eq!(app.pages(PATH, "before", limit).await, expected, "{limit}");
     }
-    app.adjust(
-        "42",
-        &json!({"id": "case-17", "undo": true, "reason": "Appeal"}),
-    )
-    .await
-    .assert_status(200);
-    let entries = read_pages(&app, "42", 30).await;
+    let undo = json!({"id": "case-17", "undo": true, "reason": "Appeal"});
+    app.adjust("42", &undo).await.assert_status(200);
+    let entries = app.pages(PATH, "before", 30).await;
     assert_eq!(entries[0]["type"], "undo");
-    assert_eq!(
-        (&entries[0]["points"], &entries[1]["undone"]),
-        (&json!(3), &json!(true))
-    );
+    let expected = (&json!(3), &json!(true));
+    assert_eq!((&entries[0]["points"], &entries[1]["undone"]), expected);
     assert_eq!(sum(&app, "42").await, 3);
     app.erase("42").await;
     app.get(PATH).await.assert(200, page("journal", &[]));
@@ -138,13 +118,10 @@ async fn rows_read_follow_the_page() {
     ] {
         let before = app.worker.sent().await.rows_read;
         let page = app.read(path).await;
-        assert_eq!(
-            page["entries"].as_array().map(Vec::len),
-            Some(entries),
-            "{path}"
-        );
-        let rows = app.worker.sent().await.rows_read - before;
-        assert!(rows <= 2 * entries as u64 + 3, "{path}: {rows} rows");
+        let expected = Some(entries);
+        assert_eq!(page["entries"].as_array().map(Vec::len), expected, "{path}");
+        let read = app.worker.sent().await.rows_read - before;
+        assert!(read <= 2 * entries as u64 + 3, "{path}: {read} rows");
     }
 }
 
@@ -164,20 +141,15 @@ async fn changes_of_an_import_are_sorted_by_time() {
         .map(|back| entry(&noon(*back), "like", &format!("p{back}"), 2, false))
         .collect();
     for limit in [1, 2, 4, 6, 7] {
-        assert_eq!(read_pages(&app, "42", limit).await, expected, "{limit}");
+        assert_eq!(app.pages(PATH, "before", limit).await, expected, "{limit}");
     }
 }
 
 /// A day is one of the time zone of the deployment, with a journal and without one.
 #[tokio::test]
 async fn date_selects_the_changes_of_a_day() {
-    for (app, source) in [
-        (start(), "journal"),
-        (
-            TestApp::with(|worker| worker.var("JWT_SECRET", SECRET)),
-            "records",
-        ),
-    ] {
+    let without_journal = TestApp::with(|worker| worker.var("JWT_SECRET", SECRET));
+    for (app, source) in [(start(), "journal"), (without_journal, "records")] {
         for (back, target) in [(0, "a"), (2, "b"), (2, "c"), (3, "d")] {
             app.counted(dated(like("42", target), noon(back))).await;
         }
@@ -190,19 +162,7 @@ async fn date_selects_the_changes_of_a_day() {
         app.assert_get(&path(2), page(source, &both)).await;
         app.assert_get(&path(3), page(source, &[liked(3, "d")]))
             .await;
-        let first = app.read(&format!("{}&limit=1", path(2))).await;
-        assert_eq!(first["entries"], json!(both[..1]));
-        let next = first["next"]
-            .as_str()
-            .expect("a position")
-            .replace('#', "%23");
-        let second = app
-            .read(&format!("{}&limit=1&before={next}", path(2)))
-            .await;
-        assert_eq!(
-            (&second["entries"], &second["next"]),
-            (&json!(both[1..]), &Value::Null)
-        );
+        assert_eq!(app.pages(&path(2), "before", 1).await, both);
     }
 }
 
@@ -227,7 +187,7 @@ async fn records_list_what_still_counts() {
     ];
     app.assert_get(PATH, page("records", &expected)).await;
     for limit in [1, 2, 3, 4] {
-        assert_eq!(read_pages(&app, "42", limit).await, expected, "{limit}");
+        assert_eq!(app.pages(PATH, "before", limit).await, expected, "{limit}");
     }
     app.assert_get("/v1/users/unknown/points", {
         let mut empty = page("records", &[]);
@@ -256,16 +216,10 @@ async fn entries_name_registered_targets() {
     app.delete("/v1/targets/post-7").await.assert_status(204);
     app.outcome(undo(like("42", "post-7")), "undone").await;
     app.worker.minute().await;
-    let received = app.read("/v1/users/9/points").await;
-    let received = received["entries"].as_array().expect("entries");
-    let received: Vec<Value> = received
-        .iter()
-        .map(|entry| {
-            assert_eq!(entry["type"], "received");
-            json!([entry["points"], entry["target"]["id"]])
-        })
-        .collect();
-    assert_eq!(json!(received), json!([[2, null], [2, "post-7"]]));
+    let received = &app.read("/v1/users/9/points").await["entries"];
+    let received = rows(received, ["/type", "/points", "/target/id"]);
+    let expected = json!([["received", 2, null], ["received", 2, "post-7"]]);
+    assert_eq!(received, expected);
     // The undo took nothing from the author of a deleted target.
     assert_eq!(app.read("/v1/authors/all/users/9").await["score"], 4);
 }
@@ -305,11 +259,13 @@ async fn public_reason_is_shown_to_the_member() {
     let undo = json!({"id": "secret", "undo": true, "reason": "Sent twice", "public_reason": true});
     app.adjust("42", &undo).await.assert_status(200);
     let body = app.read(PATH).await;
-    let entries = body["entries"].as_array().expect("entries").iter();
-    let adjustments = entries.filter(|entry| entry["action"] != "like");
-    let reasons = adjustments.map(|entry| entry["reason"].clone());
+    let mut found = rows(&body["entries"], ["/action", "/reason"]);
+    found
+        .as_array_mut()
+        .expect("rows")
+        .retain(|row| row[0] != "like");
     let expected = [json!("Sent twice"), json!("Thank you"), Value::Null];
-    assert_eq!(reasons.collect::<Vec<_>>(), expected, "{body}");
+    assert_eq!(each(&found, "/1"), expected);
     let invalid = json!({"id": "x", "points": 5, "reason": "A test", "public_reason": "yes"});
     let response = app.adjust("42", &invalid).await;
     let detail = "must be true or false";
@@ -369,18 +325,16 @@ async fn undo_says_that_source_is_gone() {
         json!({"action": "comment", "target": "withdrawn", "undo": true, "source_gone": true});
     app.send_activity(of_members).await.assert_status(200);
     let body = app.read(PATH).await;
-    let entries = body["entries"].as_array().expect("entries").iter();
-    let undos = entries.filter(|entry| entry["type"] == "undo");
-    let undos = undos.map(|entry| (entry["target"]["id"].clone(), entry["source_gone"].clone()));
-    let mut undos = undos.collect::<Vec<_>>();
-    undos.sort_by_key(|(target, _)| target.to_string());
-    let row = |target: &str, gone: Value| (json!(target), gone);
-    let expected = [
-        row("deleted", json!(true)),
-        row("unliked", Value::Null),
-        row("withdrawn", json!(true)),
-    ];
-    assert_eq!(undos, expected, "{body}");
+    let mut found = rows(&body["entries"], ["/type", "/target/id", "/source_gone"]);
+    let undos = found.as_array_mut().expect("rows");
+    undos.retain(|row| row[0] == "undo");
+    undos.sort_by_key(Value::to_string);
+    let expected = json!([
+        ["undo", "deleted", true],
+        ["undo", "unliked", null],
+        ["undo", "withdrawn", true]
+    ]);
+    assert_eq!(found, expected, "{body}");
     let member = app.with_key(&hs256(&claims("42")));
     let forbidden = problem("forbidden", "Only trusted services may send source_gone.");
     member.send_activity(gone).await.assert(403, forbidden);
@@ -399,9 +353,8 @@ async fn entries_add_up_to_all_time_score() {
     let app = TestApp::with(|worker| worker.json("RULES", rules).journal());
     let mut random = Rng::with_seed(7);
     for round in 0..rounds {
-        let items: Vec<Value> = (0..500)
-            .map(|_| random_activity(&mut random, users))
-            .collect();
+        let items = (0..500).map(|_| random_activity(&mut random, users));
+        let items: Vec<Value> = items.collect();
         app.send_activity(json!(items)).await.assert_status(200);
         for number in 0..20 {
             let user = format!("r{}", random.u64(..users));

@@ -71,9 +71,8 @@ async fn only_profiles_show_public_activity() {
     app.count("42", "like", "p").await;
     let profile = json!({"name": "Ada", "public_activity": true});
     let view = with(profile.clone(), json!({"id": "42"}));
-    app.put("/v1/users/42", &profile)
-        .await
-        .assert(200, view.clone());
+    let response = app.put("/v1/users/42", &profile).await;
+    response.assert(200, view.clone());
     app.assert_get("/v1/users/42", view.clone()).await;
     let array = app.put("/v1/users", &json!([view])).await;
     array.assert(200, json!({"results": [view]}));

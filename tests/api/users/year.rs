@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use test_support::{Value, json, rest};
+use test_support::{Value, json};
 
 use super::history::{days, history, like_on, streak};
 use crate::app::TestApp;
@@ -16,22 +16,10 @@ fn start() -> TestApp {
     TestApp::with(|worker| worker.archive().json("CRON_BUDGET", json!(1000)))
 }
 
-/// Removes the closed day boards from Redis, as their expiry does.
-fn drop_closed_boards(app: &TestApp) {
-    let today = format!("bd:{}", day(0));
-    for key in app.store().full_keys() {
-        if rest(&key).starts_with("bd:") && rest(&key) != today {
-            app.store().run::<i64>("DEL", &[&key]);
-        }
-    }
-}
-
 /// Returns the history of user 42 with an archive, which has the years of days with points.
 fn archived(days: Value, current: u32, longest: u32, active: &[i64]) -> Value {
-    let years: BTreeSet<String> = active
-        .iter()
-        .map(|back| day(*back).year().to_string())
-        .collect();
+    let years = active.iter().map(|back| day(*back).year().to_string());
+    let years: BTreeSet<String> = years.collect();
     let counted: Vec<i64> = active.iter().copied().filter(|back| *back < 366).collect();
     let streak = streak(current, longest, &counted);
     let mut history = history(json!({"id": "42"}), days, streak);
@@ -75,7 +63,7 @@ async fn archived_days_have_points_and_no_actions() {
     let points = [recent.as_slice(), &[(31, 2), (32, 2), (33, 2), (365, 2)]].concat();
     let expected = archived(year(&points), 1, 4, &[0, 30, 31, 32, 33, 100, 365, 366]);
     app.assert_get(YEAR, expected.clone()).await;
-    drop_closed_boards(&app);
+    app.store().drop_closed_days();
     app.assert_get(YEAR, expected.clone()).await;
 
     // The archive has the scores of hidden users too.
@@ -99,11 +87,10 @@ async fn year_selects_its_days() {
         like_on(&app, "42", back).await;
     }
     app.worker.tick().await;
-    drop_closed_boards(&app);
+    app.store().drop_closed_days();
     for year in (0..4).map(|back| day(0).year() - back) {
-        let body = app
-            .read(&format!("/v1/users/42/activity?year={year}"))
-            .await;
+        let path = format!("/v1/users/42/activity?year={year}");
+        let body = app.read(&path).await;
         let days = (0..1500).map(|back| (back, day(back)));
         let days: Vec<Value> = days
             .filter(|(_, day)| day.year() == year)
@@ -161,7 +148,6 @@ async fn streak_counts_archived_days() {
 async fn year_without_day_boards_returns_400() {
     let app = TestApp::with(|worker| worker.archive().json("PERIODS", json!(["week", "all"])));
     app.get(YEAR).await.assert_status(400);
-    app.get("/v1/users/42/activity?days=31")
-        .await
-        .assert_status(200);
+    let response = app.get("/v1/users/42/activity?days=31").await;
+    response.assert_status(200);
 }

@@ -7,10 +7,11 @@ use test_support::{Fault, Method, Value, json, shards};
 
 use super::{HookApp, SECRET, endpoint, receiver, respond, start, start_with, take};
 use crate::app::TestApp;
+use crate::bodies::each;
 
 /// Makes a message.
 async fn hide(app: &TestApp, user: &str) {
-    app.moderate(user, true, false).await.assert_status(200);
+    app.moderate(user, true, false).await;
 }
 
 /// Reads the only delivery that was not dropped.
@@ -22,11 +23,8 @@ async fn delivery(app: &HookApp) -> Value {
 }
 
 fn seconds(delivery: &Value, name: &str) -> i64 {
-    let instant: jiff::Timestamp = delivery[name]
-        .as_str()
-        .expect("a text")
-        .parse()
-        .expect("it");
+    let instant = delivery[name].as_str().expect("a text").parse();
+    let instant: jiff::Timestamp = instant.expect("it");
     instant.as_second()
 }
 
@@ -53,10 +51,8 @@ async fn failed_message_is_sent_again_with_its_id() {
     assert_eq!(app.minute().await, first);
     let delivered = delivery(&app).await;
     let state = ["state", "attempts", "status", "due"].map(|name| &delivered[name]);
-    assert_eq!(
-        state,
-        [&json!("delivered"), &json!(3), &json!(202), &Value::Null]
-    );
+    let expected = [&json!("delivered"), &json!(3), &json!(202), &Value::Null];
+    assert_eq!(state, expected);
     app.pass(60).await;
     assert_eq!(app.minute().await, []);
 }
@@ -84,59 +80,44 @@ async fn hanging_receiver_delays_no_other() {
     };
     let mut deliveries = app.deliveries().await;
     deliveries.retain(|delivery| delivery["state"] == "pending");
-    let mut errors: Vec<_> = deliveries
-        .iter()
-        .map(|delivery| delivery["error"].clone())
-        .collect();
+    let mut errors = each(&json!(deliveries), "/error");
     errors.sort_by_key(ToString::to_string);
-    assert_eq!(
-        errors,
-        [json!("timeout"), Value::Null],
-        "the second message was not tried"
-    );
+    let expected = [json!("timeout"), Value::Null];
+    assert_eq!(errors, expected, "the second message was not tried");
 }
 
+/// A redirect is not followed, and the status 410 ends the attempts.
 #[tokio::test]
-async fn redirect_is_not_followed() {
-    let app = start();
+async fn delivery_has_the_cause_of_its_failure() {
     let other = receiver();
-    let url = other.url();
-    app.receiver
-        .fail(move |_| Some(Fault::Redirect(url.clone())));
-    hide(&app, "42").await;
-    assert_eq!(app.minute().await.len(), 1);
+    for (fault, state, status, error) in [
+        (Fault::CutBefore, "pending", Value::Null, json!("network")),
+        (
+            Fault::Redirect(other.url()),
+            "pending",
+            json!(307),
+            Value::Null,
+        ),
+        (
+            Fault::Respond(410, String::new()),
+            "failed",
+            json!(410),
+            Value::Null,
+        ),
+    ] {
+        let app = start();
+        app.receiver.fail(move |_| Some(fault.clone()));
+        hide(&app, "42").await;
+        app.minute().await;
+        let failed = delivery(&app).await;
+        let found = ["state", "status", "error"].map(|name| failed[name].clone());
+        assert_eq!(found, [json!(state), status, error]);
+        assert_eq!(failed["due"].is_null(), state == "failed");
+        app.receiver.reset();
+        app.pass(600).await;
+        assert_eq!(app.minute().await.is_empty(), state == "failed");
+    }
     assert_eq!(other.count(), 0);
-    let failed = delivery(&app).await;
-    assert_eq!(
-        (&failed["state"], &failed["status"]),
-        (&json!("pending"), &json!(307))
-    );
-}
-
-#[tokio::test]
-async fn status_410_ends_attempts() {
-    let app = start();
-    respond(&app.receiver, 410);
-    hide(&app, "42").await;
-    assert_eq!(app.minute().await.len(), 1);
-    let failed = delivery(&app).await;
-    assert_eq!(
-        (&failed["state"], &failed["due"]),
-        (&json!("failed"), &Value::Null)
-    );
-    app.pass(600).await;
-    assert_eq!(app.minute().await, []);
-}
-
-#[tokio::test]
-async fn closed_connection_is_a_network_error() {
-    let app = start();
-    app.receiver.fail(|_| Some(Fault::CutBefore));
-    hide(&app, "42").await;
-    app.minute().await;
-    let failed = delivery(&app).await;
-    let found = ["state", "status", "error"].map(|name| &failed[name]);
-    assert_eq!(found, [&json!("pending"), &Value::Null, &json!("network")]);
 }
 
 /// Reads a request and answers it twice, the first time only after a byte of the next answer could have been read.
@@ -183,10 +164,8 @@ async fn second_answer_is_ignored() {
     app.minute().await;
     app.minute().await;
     assert_eq!(requests.try_iter().count(), 2);
-    assert_eq!(
-        app.states("moderation.hidden").await,
-        ["delivered", "delivered"]
-    );
+    let expected = ["delivered", "delivered"];
+    assert_eq!(app.states("moderation.hidden").await, expected);
 }
 
 /// The message of an hour ago fails for the last time two days after it was made. A retry begins anew.
@@ -199,10 +178,8 @@ async fn attempts_end_after_two_days() {
     app.pass(48 * 60).await;
     assert_eq!(app.minute().await.len(), 1);
     let failed = delivery(&app).await;
-    assert_eq!(
-        (&failed["state"], &failed["attempts"]),
-        (&json!("failed"), &json!(2))
-    );
+    let expected = [&json!("failed"), &json!(2)];
+    assert_eq!([&failed["state"], &failed["attempts"]], expected);
     app.pass(48 * 60).await;
     assert_eq!(app.minute().await, []);
     let path = format!(
@@ -211,10 +188,8 @@ async fn attempts_end_after_two_days() {
     );
     let due = app.send(Method::POST, &path, "", &[]).await;
     let due = &due.assert_status(200).body;
-    assert_eq!(
-        (&due["state"], &due["attempts"]),
-        (&json!("pending"), &json!(0))
-    );
+    let expected = [&json!("pending"), &json!(0)];
+    assert_eq!([&due["state"], &due["attempts"]], expected);
     let again = app.minute().await;
     assert_eq!(again[0].id, failed["id"].as_str().expect("an id"));
     assert_eq!(delivery(&app).await["state"], "pending");

