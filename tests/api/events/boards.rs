@@ -55,3 +55,39 @@ async fn unknown_event_has_no_board() {
         response.assert(404, problem("not-found", "There is no event unknown."));
     }
 }
+
+#[tokio::test]
+async fn standings_contain_open_events() {
+    let app = start();
+    let mut event = Event::new("hackathon");
+    event.begin(&app, &mut app.store()).await;
+    let [a, b] = &peers(["a", "b"]);
+    app.counted(dated(like(a, "1"), event.at(0))).await;
+    app.counted(dated(like(b, "1"), event.at(0))).await;
+    let standings = app.read(&format!("/v1/users/{b}/standings")).await;
+    let expected = json!({"hackathon": {
+        "rank": 2, "score": 2, "total": 2, "percentile": 50.0, "next": {"rank": 1, "score": 2, "points": 1},
+    }});
+    assert_eq!(standings["events"], expected);
+}
+
+#[tokio::test]
+async fn hidden_and_erased_users_leave_the_board() {
+    let app = start();
+    let event = Event::new("hackathon");
+    event.put(&app).await;
+    let [a, b, c] = &peers(["a", "b", "c"]);
+    for user in [a, b, c] {
+        app.counted(dated(like(user, "1"), event.at(0))).await;
+    }
+    app.moderate(a, true, false).await;
+    event.assert_rows(&app, &[(b, 2), (c, 2)]).await;
+    app.counted(dated(like(a, "2"), event.at(0))).await;
+    app.moderate(a, false, false).await;
+    app.erase(b).await;
+    event.assert_rows(&app, &[(a, 4), (c, 2)]).await;
+    app.moderate(c, false, true).await;
+    let frozen = app.send_activity(dated(like(c, "3"), event.at(0))).await;
+    frozen.assert_status(403);
+    event.assert_rows(&app, &[(a, 4), (c, 2)]).await;
+}

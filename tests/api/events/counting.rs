@@ -142,3 +142,18 @@ async fn event_takes_at_most_three_commands() {
     let expected = (vec![3, 2, 3 + first_call], vec![15, 10, 15 + first_call]);
     assert_eq!((more(&with_one), more(&with_five)), expected, "{without:?}");
 }
+
+#[tokio::test]
+async fn array_counts_in_events_without_standings() {
+    let app = start();
+    let event = Event::new("hackathon");
+    event.put(&app).await;
+    let likes = ["a", "b", "a"].into_iter().zip(0..);
+    let likes: Vec<Value> = likes
+        .map(|(user, n)| dated(like(user, &n.to_string()), event.at(n)))
+        .collect();
+    let counted = json!({"outcome": "counted", "points": 2});
+    let results = json!({"results": [counted, counted, counted]});
+    app.assert_activity(json!(likes), results).await;
+    event.assert_rows(&app, &[("a", 4), ("b", 2)]).await;
+}
