@@ -23,12 +23,9 @@ async fn null_and_nested_arguments_return_400() {
         ("[1]", "ERR unsupported arg type: \"[\": json.Delim"),
         ("{\"a\":1}", "ERR unsupported arg type: \"{\": json.Delim"),
     ] {
-        assert_eq!(echo(&gateway, argument).await, failed(400, error));
+        responds!(echo(&gateway, argument) => failed(400, error));
         let batch = format!(r#"[["ECHO",1],["ECHO",{argument}]]"#);
-        assert_eq!(
-            gateway.post("/pipeline", batch.clone()).await,
-            failed(400, error)
-        );
+        responds!(gateway.post("/pipeline", batch.clone()) => failed(400, error));
         assert_eq!(gateway.post("/multi-exec", batch).await, failed(400, error));
     }
 }

@@ -29,31 +29,15 @@ async fn concurrent_requests_receive_their_own_replies() {
 /// Sends each kind of request, some of which fail. `tag` makes the responses unique.
 async fn send_all_kinds(gateway: &Gateway, key: &str, tag: &str) {
     let set = json!(["SETEX", key, 100, tag]);
-    let transaction = gateway
-        .multi_exec(json!([set, ["INCR", key], ["GET", key]]))
-        .await;
     let not_a_number = json!({"error": "ERR value is not an integer or out of range"});
-    assert_eq!(
-        transaction,
-        (
-            200,
-            json!([{"result": "OK"}, not_a_number, {"result": tag}])
-        )
-    );
-    let discarded = gateway
-        .multi_exec(json!([["SETEX", key, 100, "never"], ["OBJECT", tag]]))
-        .await;
+    let commands = json!([set, ["INCR", key], ["GET", key]]);
+    let results = json!([{"result": "OK"}, not_a_number, {"result": tag}]);
+    responds!(gateway.multi_exec(commands) => (200, results));
+    let discarded = json!([["SETEX", key, 100, "never"], ["OBJECT", tag]]);
     let error = format!("ERR unknown subcommand '{tag}'. Try OBJECT HELP.");
-    assert_eq!(discarded, failed(400, &error));
+    responds!(gateway.multi_exec(discarded) => failed(400, &error));
     responds!(gateway.single(json!(["ECHO", tag])) => ok(tag));
-    let pipeline = gateway
-        .pipeline(json!([["GET", key], ["INCR", key], ["ECHO", tag]]))
-        .await;
-    assert_eq!(
-        pipeline,
-        (
-            200,
-            json!([{ "result": tag }, not_a_number, { "result": tag }])
-        )
-    );
+    let commands = json!([["GET", key], ["INCR", key], ["ECHO", tag]]);
+    let results = json!([{"result": tag}, not_a_number, {"result": tag}]);
+    responds!(gateway.pipeline(commands) => (200, results));
 }

@@ -24,14 +24,12 @@ impl Connection {
     /// Connects from a loopback address.
     async fn open_from(gateway: &Gateway, address: &str) -> Self {
         let socket = TcpSocket::new_v4().unwrap();
-        socket
-            .bind(format!("{address}:0").parse().unwrap())
-            .unwrap();
+        let address = format!("{address}:0").parse().unwrap();
+        socket.bind(address).unwrap();
         let gateway = gateway.url.strip_prefix("http://").unwrap();
-        Self {
-            stream: socket.connect(gateway.parse().unwrap()).await.unwrap(),
-            received: Vec::new(),
-        }
+        let stream = socket.connect(gateway.parse().unwrap()).await.unwrap();
+        let received = Vec::new();
+        Self { stream, received }
     }
 
     async fn write(&mut self, text: &str) {
@@ -62,6 +60,10 @@ impl Connection {
         (status, serde_json::from_str(body).unwrap())
     }
 
+    async fn ping(&mut self) {
+        responds!(self.get("/ping") => ok("PONG"));
+    }
+
     /// Waits until the gateway closes the connection, and returns what it sent before.
     async fn closed(&mut self) -> String {
         self.read_until("").await
@@ -75,51 +77,43 @@ async fn wait_until_accepted(gateway: &Gateway) {
 }
 
 #[tokio::test]
-async fn incomplete_request_head_is_closed() {
+async fn incomplete_and_slow_request_heads_are_closed() {
     let gateway = Gateway::with(|config| config.head_timeout_ms = 50).await;
     for head in ["", "G", "GET /ping HTTP/1.1\r\nhost: x\r\n"] {
         let mut connection = Connection::open(&gateway).await;
         connection.write(head).await;
         assert_eq!(connection.closed().await, "", "{head:?}");
     }
-}
-
-#[tokio::test]
-async fn incomplete_second_request_head_is_closed() {
-    let gateway = Gateway::with(|config| config.head_timeout_ms = scaled_ms(500)).await;
-    let mut connection = Connection::open(&gateway).await;
-    assert_eq!(connection.get("/ping").await, ok("PONG"));
-    connection.write("G").await;
-    assert_eq!(connection.closed().await, "");
-}
-
-#[tokio::test]
-async fn slow_request_head_is_closed() {
-    let gateway = Gateway::with(|config| config.head_timeout_ms = 50).await;
     let mut connection = Connection::open(&gateway).await;
     let drip = async { while connection.stream.write_all(b"G").await.is_ok() {} };
     within("the gateway closes the connection", drip).await;
 }
 
 #[tokio::test]
+async fn incomplete_second_request_head_is_closed() {
+    let gateway = Gateway::with(|config| config.head_timeout_ms = scaled_ms(500)).await;
+    let mut connection = Connection::open(&gateway).await;
+    connection.ping().await;
+    connection.write("G").await;
+    assert_eq!(connection.closed().await, "");
+}
+
+#[tokio::test]
 async fn oversized_request_head_returns_431() {
     let gateway = Gateway::start().await;
     let mut connection = Connection::open(&gateway).await;
-    connection
-        .write(&format!("GET / HTTP/1.1\r\nx: {}", "x".repeat(100_000)))
-        .await;
+    let head = format!("GET / HTTP/1.1\r\nx: {}", "x".repeat(100_000));
+    connection.write(&head).await;
     let response = connection.closed().await;
-    assert!(
-        response.starts_with("HTTP/1.1 431 Request Header Fields Too Large\r\n"),
-        "{response}"
-    );
+    let status = "HTTP/1.1 431 Request Header Fields Too Large\r\n";
+    assert!(response.starts_with(status), "{response}");
 }
 
 #[tokio::test]
 async fn idle_connection_is_closed() {
     let gateway = Gateway::with(|config| config.idle_timeout_ms = 50).await;
     let mut connection = Connection::open(&gateway).await;
-    assert_eq!(connection.get("/ping").await, ok("PONG"));
+    connection.ping().await;
     assert_eq!(connection.closed().await, "");
 }
 
@@ -130,14 +124,14 @@ async fn idle_time_does_not_shorten_head_timeout() {
     let mut connections = Vec::new();
     for _ in 0..2 {
         let mut connection = Connection::open(&gateway).await;
-        assert_eq!(connection.get("/ping").await, ok("PONG"));
+        connection.ping().await;
         connections.push(connection);
     }
     let mut incomplete = Connection::open(&gateway).await;
     incomplete.write("G").await;
     assert_eq!(incomplete.closed().await, "");
     for connection in &mut connections {
-        assert_eq!(connection.get("/ping").await, ok("PONG"));
+        connection.ping().await;
     }
 }
 
@@ -173,7 +167,7 @@ async fn idle_stream_outlasts_timeouts() {
     // Both timeouts elapse.
     for _ in 0..12 {
         let mut idle = Connection::open(&gateway).await;
-        assert_eq!(idle.get("/ping").await, ok("PONG"));
+        idle.ping().await;
         assert_eq!(idle.closed().await, "");
     }
     let publish = json!(["PUBLISH", channel, "late"]);
@@ -207,29 +201,29 @@ async fn connection_limit_returns_503() {
     })
     .await;
     let mut established = Connection::open(&gateway).await;
-    assert_eq!(established.get("/ping").await, ok("PONG"));
+    established.ping().await;
     let mut half_open = Connection::open(&gateway).await;
     half_open.write("G").await;
     for path in ["/ping", "/healthz"] {
         let mut refused = Connection::open(&gateway).await;
-        refused
-            .write(&format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n"))
-            .await;
+        let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
+        refused.write(&head).await;
         let response = refused.closed().await;
         let (head, body) = response.split_once("\r\n\r\n").expect("a response");
-        assert!(
-            head.starts_with("HTTP/1.1 503 Service Unavailable\r\n"),
-            "{head}"
-        );
-        assert!(head.contains("\r\nretry-after: 1\r\n"), "{head}");
-        assert!(head.contains("\r\nconnection: close\r\n"), "{head}");
+        for line in [
+            "HTTP/1.1 503 Service Unavailable\r\n",
+            "\r\nretry-after: 1\r\n",
+            "\r\nconnection: close\r\n",
+        ] {
+            assert!(head.contains(line), "{head}");
+        }
         let error = r#"{"error":"ERR max number of connections exceeded. Limit: 2"}"#;
         assert_eq!(body, error);
-        assert_eq!(established.get("/ping").await, ok("PONG"));
+        established.ping().await;
     }
     drop(half_open);
     wait_until_accepted(&gateway).await;
-    assert_eq!(established.get("/ping").await, ok("PONG"));
+    established.ping().await;
 }
 
 /// A client over the limit sends nothing and gets no response.
@@ -244,11 +238,11 @@ async fn silent_connection_over_limit_is_closed() {
 async fn address_limit_leaves_room_for_others() {
     let gateway = Gateway::with(|config| config.max_connections_per_address = Some(1)).await;
     let mut established = Connection::open(&gateway).await;
-    assert_eq!(established.get("/ping").await, ok("PONG"));
+    established.ping().await;
     let error = "ERR max number of connections per address exceeded. Limit: 1";
     let mut refused = Connection::open(&gateway).await;
     assert_eq!(refused.get("/ping").await, failed(503, error));
     let mut other = Connection::open_from(&gateway, "127.0.0.2").await;
-    assert_eq!(other.get("/ping").await, ok("PONG"));
-    assert_eq!(established.get("/ping").await, ok("PONG"));
+    other.ping().await;
+    established.ping().await;
 }

@@ -7,14 +7,11 @@ use serde_json::{Value, json};
 use crate::support::{Gateway, failed, ok, prefix, send};
 
 async fn base64(gateway: &Gateway, path: &str, body: Value) -> (u16, Value) {
-    send(
-        gateway
-            .request(Method::POST, path)
-            .header("upstash-encoding", "base64")
-            .body(body.to_string()),
-    )
-    .await
-    .json()
+    let header = ["upstash-encoding", "base64"];
+    gateway
+        .post_with(header, path, body.to_string())
+        .await
+        .json()
 }
 
 #[tokio::test]
@@ -22,29 +19,20 @@ async fn all_byte_values_round_trip_in_base64() {
     let gateway = Gateway::start().await;
     let key = prefix();
     let all: Vec<u8> = (0..=255).collect();
-    gateway
-        .post(&format!("/setex/{key}/100"), all.clone())
-        .await;
+    let path = format!("/setex/{key}/100");
+    responds!(gateway.post(&path, all.clone()) => ok("OK"));
     let encoded = STANDARD.encode(&all);
-    assert_eq!(
-        base64(&gateway, "/", json!(["GET", key])).await,
-        ok(&encoded)
-    );
+    responds!(base64(&gateway, "/", json!(["GET", key])) => ok(&encoded));
     let results = json!([{ "result": encoded }]);
-    assert_eq!(
-        base64(&gateway, "/pipeline", json!([["GET", key]])).await,
-        (200, results.clone())
-    );
-    assert_eq!(
-        base64(&gateway, "/multi-exec", json!([["GET", key]])).await,
-        (200, results)
-    );
+    responds!(base64(&gateway, "/pipeline", json!([["GET", key]])) => (200, results.clone()));
+    responds!(base64(&gateway, "/multi-exec", json!([["GET", key]])) => (200, results));
 }
 
 #[tokio::test]
 async fn base64_encodes_all_but_top_level_ok() {
     let gateway = Gateway::start().await;
     let key = prefix();
+    let nested = "return {'a',{'b',1,false},redis.status_reply('OK')}";
     for (command, result) in [
         (json!(["SETEX", key, 100, "v"]), json!("OK")),
         (json!(["GET", key]), json!("dg==")),
@@ -54,27 +42,16 @@ async fn base64_encodes_all_but_top_level_ok() {
         (json!(["EXISTS", key]), json!(1)),
         (json!(["GET", format!("{key}none")]), json!(null)),
         (
-            json!([
-                "EVAL",
-                "return {'a',{'b',1,false},redis.status_reply('OK')}",
-                0
-            ]),
+            json!(["EVAL", nested, 0]),
             json!(["YQ==", ["Yg==", 1, null], "T0s="]),
         ),
     ] {
-        assert_eq!(
-            base64(&gateway, "/", command.clone()).await,
-            ok(&result),
-            "{command}"
-        );
-        assert_eq!(
-            base64(&gateway, "/pipeline", json!([command])).await,
-            (200, json!([{ "result": result }]))
-        );
-        assert_eq!(
-            base64(&gateway, "/multi-exec", json!([command])).await,
-            (200, json!([{ "result": result }]))
-        );
+        let response = base64(&gateway, "/", command.clone()).await;
+        assert_eq!(response, ok(&result), "{command}");
+        for path in ["/pipeline", "/multi-exec"] {
+            let results = json!([{ "result": result }]);
+            responds!(base64(&gateway, path, json!([command])) => (200, results));
+        }
     }
 }
 
@@ -82,36 +59,19 @@ async fn base64_encodes_all_but_top_level_ok() {
 async fn base64_does_not_encode_errors() {
     let gateway = Gateway::start().await;
     let error = json!({"error": "ERR wrong number of arguments for 'get' command"});
-    assert_eq!(
-        base64(&gateway, "/", json!(["GET"])).await,
-        (400, error.clone())
-    );
-    assert_eq!(
-        base64(&gateway, "/pipeline", json!([["GET"]])).await,
-        (200, json!([error]))
-    );
+    responds!(base64(&gateway, "/", json!(["GET"])) => (400, error.clone()));
+    responds!(base64(&gateway, "/pipeline", json!([["GET"]])) => (200, json!([error])));
 }
 
 #[tokio::test]
 async fn text_replaces_invalid_utf8() {
     let gateway = Gateway::start().await;
     let key = prefix();
-    gateway
-        .post(
-            &format!("/setex/{key}/100"),
-            b"a\xff\xc3\xa9\xe2\x82z\x00\x1f\"\\".to_vec(),
-        )
-        .await;
-    let (status, text) = send(gateway.request(Method::GET, &format!("/get/{key}")))
-        .await
-        .text();
-    assert_eq!(
-        (status, text.as_str()),
-        (
-            200,
-            "{\"result\":\"a\u{fffd}é\u{fffd}z\\u0000\\u001f\\\"\\\\\"}"
-        )
-    );
+    let bytes = b"a\xff\xc3\xa9\xe2\x82z\x00\x1f\"\\".to_vec();
+    responds!(gateway.post(&format!("/setex/{key}/100"), bytes) => ok("OK"));
+    let response = send(gateway.request(Method::GET, &format!("/get/{key}"))).await;
+    let text = "{\"result\":\"a\u{fffd}é\u{fffd}z\\u0000\\u001f\\\"\\\\\"}";
+    assert_eq!(response.text(), (200, text.to_owned()));
 }
 
 /// The client library closes a connection on such a line, so the gateway replaces the invalid bytes.

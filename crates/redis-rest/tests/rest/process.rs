@@ -3,11 +3,11 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    process::{Child, Command, Output, Stdio},
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 
 use test_support::until;
 
@@ -15,173 +15,127 @@ use crate::support::{TOKEN, client, failed, ok, private_redis, send, within};
 
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_redis-rest"));
+    configure(&mut command);
     command
-        .env_clear()
-        .env("LISTEN", "127.0.0.1:0")
-        .env("REDIS_URL", test_support::redis().url());
+}
+
+/// Sets variables without a token.
+fn configure(command: &mut Command) {
+    let url = test_support::redis().url();
+    command.env_clear();
+    command.env("LISTEN", "127.0.0.1:0").env("REDIS_URL", url);
+}
+
+/// Returns the program with a token.
+fn ready() -> Command {
+    let mut command = program();
+    command.env("REDIS_REST_TOKEN", TOKEN);
     command
 }
 
 fn output(command: &mut Command) -> (Option<i32>, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.output().expect("the program runs");
-    (
-        status.code(),
-        String::from_utf8(stdout).unwrap(),
-        String::from_utf8(stderr).unwrap(),
-    )
+    let output = command.output().expect("the program runs");
+    let [stdout, stderr] = [output.stdout, output.stderr].map(String::from_utf8);
+    (output.status.code(), stdout.unwrap(), stderr.unwrap())
 }
 
 /// Starts the program and returns its URL from the readiness line.
 fn start(command: &mut Command) -> (Child, String) {
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
     let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    let url = line
-        .strip_prefix("redis-rest listening on ")
-        .expect("the readiness line")
-        .trim_end()
-        .to_owned();
+    let mut stdout = BufReader::new(child.stdout.as_mut().unwrap());
+    stdout.read_line(&mut line).unwrap();
+    let url = line.strip_prefix("redis-rest listening on ");
+    let url = url.expect("the readiness line").trim_end().to_owned();
     assert!(url.starts_with("http://127.0.0.1:"), "{url}");
     (child, url)
 }
 
 fn signal(child: &Child, name: &str) {
-    let sent = Command::new("kill")
-        .args([name, &child.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(sent.success());
+    let mut kill = Command::new("kill");
+    let sent = kill.args([name, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// Stops the program with SIGTERM, and returns the rest of its output and its log.
+fn stop(child: &mut Child) -> [String; 2] {
+    signal(child, "-TERM");
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    let output = child.stdout.as_mut().unwrap();
+    output.read_to_string(&mut stdout).unwrap();
+    let log = child.stderr.as_mut().unwrap();
+    log.read_to_string(&mut stderr).unwrap();
+    assert!(child.wait().unwrap().success());
+    [stdout, stderr]
+}
+
+/// Creates a PING with the token in the query.
+fn ping(url: &str) -> RequestBuilder {
+    client().request(Method::GET, format!("{url}/ping?_token={TOKEN}"))
 }
 
 #[test]
 fn missing_token_prevents_start() {
     let message = "redis-rest: REDIS_REST_TOKEN is not set: without a token anyone could use this Redis. \
                Set it to a long random string.\n";
-    assert_eq!(
-        output(&mut program()),
-        (Some(2), String::new(), message.to_owned())
-    );
-    assert_eq!(
-        output(program().env("REDIS_REST_TOKEN", "")),
-        (Some(2), String::new(), message.to_owned())
-    );
+    let expected = (Some(2), String::new(), message.to_owned());
+    assert_eq!(output(&mut program()), expected);
+    assert_eq!(output(program().env("REDIS_REST_TOKEN", "")), expected);
 }
 
 #[test]
 fn invalid_settings_are_named() {
+    let least = "must be at least 1.";
+    let select = "cannot contain SELECT: it would change, block or close a connection that all requests share.";
     for (name, value, message) in [
-        (
-            "LISTEN",
-            "nonsense",
-            "redis-rest: LISTEN=nonsense cannot be used: ",
-        ),
-        (
-            "REDIS_URL",
-            "http://user:hunter2@host",
-            "redis-rest: REDIS_URL cannot be used: ",
-        ),
-        (
-            "REDIS_CONNECTIONS",
-            "0",
-            "redis-rest: REDIS_CONNECTIONS must be at least 1.",
-        ),
+        ("LISTEN", "nonsense", "LISTEN=nonsense cannot be used: "),
+        ("REDIS_URL", "http://user:hunter2@host", "cannot be used: "),
+        ("REDIS_CONNECTIONS", "0", least),
         (
             "REDIS_REST_READONLY_TOKEN",
             TOKEN,
-            "redis-rest: REDIS_REST_READONLY_TOKEN must differ from REDIS_REST_TOKEN.",
+            "must differ from REDIS_REST_TOKEN.",
         ),
-        (
-            "TIMEOUT_MS",
-            "0",
-            "redis-rest: TIMEOUT_MS must be at least 1.",
-        ),
-        (
-            "ALLOW_COMMANDS",
-            "SAVE,select",
-            "redis-rest: ALLOW_COMMANDS cannot contain SELECT: it would change, block or close a \
-             connection that all requests share.",
-        ),
-        (
-            "HEAD_TIMEOUT_MS",
-            "0",
-            "redis-rest: HEAD_TIMEOUT_MS must be at least 1.",
-        ),
-        (
-            "IDLE_TIMEOUT_MS",
-            "0",
-            "redis-rest: IDLE_TIMEOUT_MS must be at least 1.",
-        ),
-        (
-            "MAX_CONNECTIONS",
-            "0",
-            "redis-rest: MAX_CONNECTIONS must be at least 1.",
-        ),
+        ("TIMEOUT_MS", "0", least),
+        ("ALLOW_COMMANDS", "SAVE,select", select),
+        ("HEAD_TIMEOUT_MS", "0", least),
+        ("IDLE_TIMEOUT_MS", "0", least),
+        ("MAX_CONNECTIONS", "0", least),
     ] {
-        let (code, stdout, stderr) =
-            output(program().env("REDIS_REST_TOKEN", TOKEN).env(name, value));
+        let (code, stdout, stderr) = output(ready().env(name, value));
         assert_eq!((code, stdout.as_str()), (Some(2), ""));
-        assert!(stderr.starts_with(message), "{stderr}");
-        assert!(
-            !stderr.contains("hunter2") && !stderr.contains(TOKEN),
-            "{stderr}"
-        );
+        let message = match name {
+            "LISTEN" => format!("redis-rest: {message}"),
+            _ => format!("redis-rest: {name} {message}"),
+        };
+        assert!(stderr.starts_with(&message), "{stderr}");
+        for secret in ["hunter2", TOKEN] {
+            assert!(!stderr.contains(secret), "{stderr}");
+        }
     }
 }
 
 #[test]
 fn help_and_version_reveal_no_secret() {
-    let (code, help, _) = output(program().arg("--help").env("REDIS_REST_TOKEN", TOKEN));
+    let (code, help, _) = output(ready().arg("--help"));
     assert_eq!(code, Some(0));
-    for name in [
-        "REDIS_URL",
-        "LISTEN",
-        "REDIS_REST_TOKEN",
-        "MAX_BODY_BYTES",
-        "TIMEOUT_MS",
-    ] {
+    for name in "REDIS_URL LISTEN REDIS_REST_TOKEN MAX_BODY_BYTES TIMEOUT_MS".split(' ') {
         assert!(help.contains(name), "{name} is missing in:\n{help}");
     }
-    assert!(
-        !help.contains(TOKEN) && !help.contains(&test_support::redis().url()),
-        "{help}"
-    );
+    for secret in [TOKEN, &test_support::redis().url()] {
+        assert!(!help.contains(secret), "{help}");
+    }
     let version = format!("redis-rest {}\n", env!("CARGO_PKG_VERSION"));
-    assert_eq!(
-        output(program().arg("--version")),
-        (Some(0), version, String::new())
-    );
+    let expected = (Some(0), version, String::new());
+    assert_eq!(output(program().arg("--version")), expected);
 }
 
 #[tokio::test]
 async fn log_does_not_contain_token() {
-    let (mut child, url) = start(program().env("REDIS_REST_TOKEN", TOKEN));
-    let request = client().request(Method::GET, format!("{url}/ping?_token={TOKEN}"));
-    assert_eq!(send(request).await.json(), ok("PONG"));
-    signal(&child, "-TERM");
-    let (mut stdout, mut stderr) = (String::new(), String::new());
-    child
-        .stdout
-        .take()
-        .unwrap()
-        .read_to_string(&mut stdout)
-        .unwrap();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut stderr)
-        .unwrap();
-    assert!(child.wait().unwrap().success());
+    let (mut child, url) = start(&mut ready());
+    assert_eq!(send(ping(&url)).await.json(), ok("PONG"));
+    let [stdout, stderr] = stop(&mut child);
     assert_eq!(stdout, "");
     assert!(!stderr.contains(TOKEN), "{stderr}");
 }
@@ -191,14 +145,9 @@ async fn stop_signal_waits_for_requests_in_flight() {
     let redis = private_redis();
     let mut direct = redis.connection();
     for name in ["-TERM", "-INT"] {
-        let (mut child, url) = start(
-            program()
-                .env("REDIS_REST_TOKEN", TOKEN)
-                .env("REDIS_URL", redis.url()),
-        );
-        let set = client()
-            .request(Method::GET, format!("{url}/set/a/b"))
-            .bearer_auth(TOKEN);
+        let (mut child, url) = start(ready().env("REDIS_URL", redis.url()));
+        let set = client().request(Method::GET, format!("{url}/set/a/b"));
+        let set = set.bearer_auth(TOKEN);
         assert_eq!(send(set.try_clone().unwrap()).await.json(), ok("OK"));
         let mut client = |words: &[&str]| -> redis::Value {
             redis::cmd("CLIENT").arg(words).query(&mut direct).unwrap()
@@ -206,12 +155,11 @@ async fn stop_signal_waits_for_requests_in_flight() {
         client(&["PAUSE", "600000", "WRITE"]);
         let in_flight = tokio::spawn(send(set));
         // The flag of a blocked client.
-        until("the command waits", async || {
-            format!("{:?}", client(&["LIST"]))
-                .contains("flags=b")
-                .then_some(())
-        })
-        .await;
+        let waits = async || {
+            let clients = format!("{:?}", client(&["LIST"]));
+            clients.contains("flags=b").then_some(())
+        };
+        until("the command waits", waits).await;
         signal(&child, name);
         // The gateway has received the signal when it no longer listens.
         let address = url.strip_prefix("http://").unwrap();
@@ -224,15 +172,11 @@ async fn stop_signal_waits_for_requests_in_flight() {
 
 #[tokio::test]
 async fn open_stream_does_not_delay_stop() {
-    let (mut child, url) = start(program().env("REDIS_REST_TOKEN", TOKEN));
-    let request = client()
-        .request(Method::POST, format!("{url}/subscribe/a"))
-        .bearer_auth(TOKEN);
-    let mut response = request.send().await.unwrap();
-    assert_eq!(
-        response.chunk().await.unwrap().as_deref(),
-        Some(&b"data: subscribe,a,1\n\n"[..])
-    );
+    let (mut child, url) = start(&mut ready());
+    let request = client().request(Method::POST, format!("{url}/subscribe/a"));
+    let mut response = request.bearer_auth(TOKEN).send().await.unwrap();
+    let subscribed = response.chunk().await.unwrap().unwrap();
+    assert_eq!(subscribed, "data: subscribe,a,1\n\n");
     signal(&child, "-TERM");
     assert_eq!(response.chunk().await.unwrap(), None);
     assert!(child.wait().unwrap().success());
@@ -241,13 +185,10 @@ async fn open_stream_does_not_delay_stop() {
 /// Returns the program, run by a shell that first sets limits of open files with `ulimit` options.
 fn program_with_open_files(limits: &str) -> Command {
     let mut command = Command::new("sh");
-    command
-        .args(["-c", &format!("{limits}; exec \"$0\"")])
-        .arg(env!("CARGO_BIN_EXE_redis-rest"))
-        .env_clear()
-        .env("LISTEN", "127.0.0.1:0")
-        .env("REDIS_URL", test_support::redis().url())
-        .env("REDIS_REST_TOKEN", TOKEN);
+    configure(&mut command);
+    command.env("REDIS_REST_TOKEN", TOKEN);
+    command.args(["-c", &format!("{limits}; exec \"$0\"")]);
+    command.arg(env!("CARGO_BIN_EXE_redis-rest"));
     command
 }
 
@@ -266,8 +207,7 @@ fn half_open(url: &str, count: usize) -> Vec<TcpStream> {
 async fn half_open_connections_do_not_block_others() {
     let (mut child, url) = start(&mut program_with_open_files("ulimit -Sn 64"));
     let _half_open = half_open(&url, 100);
-    let request = client().request(Method::GET, format!("{url}/ping?_token={TOKEN}"));
-    let response = within("a response", send(request)).await;
+    let response = within("a response", send(ping(&url))).await;
     assert_eq!(response.json(), ok("PONG"));
     signal(&child, "-KILL");
     child.wait().unwrap();
@@ -276,21 +216,13 @@ async fn half_open_connections_do_not_block_others() {
 #[tokio::test]
 async fn open_file_limit_lowers_connection_limit() {
     let (mut child, url) = start(program_with_open_files("ulimit -n 134").env("MAX_STREAMS", "0"));
-    let error = failed(
-        503,
-        "ERR max number of connections per address exceeded. Limit: 3",
-    );
+    let error = "ERR max number of connections per address exceeded. Limit: 3";
     let half_open = half_open(&url, 3);
-    let ping = || client().request(Method::GET, format!("{url}/ping?_token={TOKEN}"));
-    assert_eq!(send(ping()).await.json(), error);
+    assert_eq!(send(ping(&url)).await.json(), failed(503, error));
     drop(half_open);
-    let answered = async { while send(ping()).await.status != 200 {} };
+    let answered = async { while send(ping(&url)).await.status != 200 {} };
     within("closed connections no longer count", answered).await;
-    signal(&child, "-TERM");
-    let mut stderr = String::new();
-    let mut pipe = child.stderr.take().unwrap();
-    pipe.read_to_string(&mut stderr).unwrap();
-    assert!(child.wait().unwrap().success());
+    let [_, stderr] = stop(&mut child);
     let line = "redis-rest: at most 6 connections, 3 from one address; \
                 the limit of open files does not allow MAX_CONNECTIONS=5000\n";
     assert!(stderr.contains(line), "{stderr}");
@@ -299,12 +231,9 @@ async fn open_file_limit_lowers_connection_limit() {
 /// A half-open connection has no request to wait for.
 #[test]
 fn half_open_connection_does_not_delay_stop() {
-    let (mut child, url) = start(
-        program()
-            .env("REDIS_REST_TOKEN", TOKEN)
-            .env("TIMEOUT_MS", "600000")
-            .env("HEAD_TIMEOUT_MS", "600000"),
-    );
+    let mut program = ready();
+    program.env("TIMEOUT_MS", "600000");
+    let (mut child, url) = start(program.env("HEAD_TIMEOUT_MS", "600000"));
     let mut half_open = half_open(&url, 1);
     signal(&child, "-TERM");
     let started = Instant::now();
@@ -316,7 +245,7 @@ fn half_open_connection_does_not_delay_stop() {
 /// The gateway has run the command and stored its response, which the client reads only now.
 #[test]
 fn stop_waits_for_unread_response() {
-    let (mut child, url) = start(program().env("REDIS_REST_TOKEN", TOKEN));
+    let (mut child, url) = start(&mut ready());
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     // Longer than the buffers of both sockets.
@@ -337,34 +266,19 @@ fn stop_waits_for_unread_response() {
 #[test]
 fn user_with_unrestricted_scripts_is_reported() {
     let redis = private_redis();
-    let mut connection = redis::Client::open(redis.url())
-        .unwrap()
-        .get_connection()
-        .unwrap();
+    let mut connection = redis.connection();
     let warning = "redis-rest: WARNING: scripts can run commands that the gateway does not make \
         available: SELECT, SWAPDB. Use a Redis user that may not run them: see \
         \"Scripts\" in the documentation\n";
     let documented = "+@all -@admin -select -swapdb -move -migrate +script +function";
     for (commands, warnings) in [("+@all -slowlog", 1), (documented, 0)] {
-        redis::cmd("ACL")
-            .arg("SETUSER")
-            .arg(&["operator", "reset", "on", ">password", "~app:*", "&*"])
-            .arg(commands.split(' ').collect::<Vec<_>>())
-            .exec(&mut connection)
-            .unwrap();
-        let url = redis
-            .url()
-            .replace("redis://", "redis://operator:password@");
-        let (mut child, _url) = start(
-            program()
-                .env("REDIS_REST_TOKEN", TOKEN)
-                .env("REDIS_URL", url),
-        );
-        signal(&child, "-TERM");
-        let mut stderr = String::new();
-        let mut pipe = child.stderr.take().unwrap();
-        pipe.read_to_string(&mut stderr).unwrap();
-        assert!(child.wait().unwrap().success());
+        let rules = format!("SETUSER operator reset on >password ~app:* &* {commands}");
+        let mut acl = redis::cmd("ACL");
+        acl.arg(rules.split(' ').collect::<Vec<_>>());
+        acl.exec(&mut connection).unwrap();
+        let url = redis.url_as("operator", "password");
+        let (mut child, _url) = start(ready().env("REDIS_URL", url));
+        let [_, stderr] = stop(&mut child);
         assert_eq!(stderr.matches(warning).count(), warnings, "{stderr}");
         assert_eq!(stderr.matches("WARNING").count(), warnings, "{stderr}");
     }

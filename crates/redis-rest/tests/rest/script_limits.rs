@@ -4,8 +4,8 @@ use redis::{Client, cmd};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Cluster, Gateway, busy_script, failed, impatient_redis, ok, prefix, private_redis, scaled_ms,
-    send, wait_for, wait_until_busy,
+    Cluster, Gateway, READ_ONLY_TOKEN, busy_script, failed, impatient_redis, no_permission,
+    not_allowed, ok, prefix, private_redis, scaled_ms, wait_for, wait_until_busy,
 };
 
 const DENIED: &str = "ERR The user executing the script can't run this command or subcommand";
@@ -13,10 +13,8 @@ const DENIED: &str = "ERR The user executing the script can't run this command o
 /// Runs a command on the server, without the gateway.
 fn run<T: redis::FromRedisValue>(url: &str, words: &[&str]) -> T {
     let mut connection = Client::open(url).unwrap().get_connection().unwrap();
-    cmd(words[0])
-        .arg(&words[1..])
-        .query(&mut connection)
-        .unwrap_or_else(|error| panic!("{words:?}: {error}"))
+    let reply = cmd(words[0]).arg(&words[1..]).query(&mut connection);
+    reply.unwrap_or_else(|error| panic!("{words:?}: {error}"))
 }
 
 fn timed_out(milliseconds: u64) -> (u16, Value) {
@@ -28,8 +26,9 @@ fn timed_out(milliseconds: u64) -> (u16, Value) {
 /// Asserts that a script was stopped. Redis may report it before the timeout of the request.
 #[track_caller]
 fn assert_stopped(response: &(u16, Value), milliseconds: u64) {
+    let is_killed = response.1.to_string().contains("killed by user");
     assert!(
-        *response == timed_out(milliseconds) || response.1.to_string().contains("killed by user"),
+        is_killed || *response == timed_out(milliseconds),
         "{response:?}"
     );
 }
@@ -48,25 +47,21 @@ async fn endless_scripts_are_killed() {
     run::<()>(&redis.url(), &["FUNCTION", "LOAD", library]);
     let endless = "while true do end";
     let sha: String = run(&redis.url(), &["SCRIPT", "LOAD", endless]);
-    for command in [
-        json!(["EVAL", endless, 0]),
-        json!(["EVAL_RO", endless, 0]),
-        json!(["EVALSHA", sha, 0]),
-        json!(["EVALSHA_RO", sha, 0]),
-        json!(["FCALL", "endless", 0]),
-        json!(["FCALL_RO", "endless_ro", 0]),
+    let read_only = json!(["EVAL_RO", endless, 0]);
+    for (path, body) in [
+        ("/", json!(["EVAL", endless, 0])),
+        ("/", read_only.clone()),
+        ("/", json!(["EVALSHA", sha, 0])),
+        ("/", json!(["EVALSHA_RO", sha, 0])),
+        ("/", json!(["FCALL", "endless", 0])),
+        ("/", json!(["FCALL_RO", "endless_ro", 0])),
+        ("/multi-exec", json!([read_only])),
+        ("/pipeline", json!([read_only, read_only, read_only])),
     ] {
-        let started = gateway.single(command.clone()).await;
+        let started = gateway.post(path, body.to_string()).await;
         assert_stopped(&started, timeout);
         wait_for(&gateway, json!(["PING"]), ok("PONG")).await;
     }
-    let endless = json!(["EVAL_RO", endless, 0]);
-    let started = gateway.multi_exec(json!([endless])).await;
-    assert_stopped(&started, timeout);
-    wait_for(&gateway, json!(["PING"]), ok("PONG")).await;
-    let started = gateway.pipeline(json!([endless, endless, endless])).await;
-    assert_stopped(&started, timeout);
-    wait_for(&gateway, json!(["PING"]), ok("PONG")).await;
 }
 
 /// The timeout of the client that went away still applies.
@@ -114,13 +109,9 @@ async fn scripts_run_only_available_commands() {
     .await;
     let call = "return redis.pcall(unpack(ARGV))";
     for command in ["SWAPDB 0 1", "SELECT 1", "MOVE a 1", "MIGRATE h 1 k 0 1"] {
-        let words: Vec<&str> = command.split(' ').collect();
-        let eval: Vec<&str> = ["EVAL", call, "0"].into_iter().chain(words).collect();
-        assert_eq!(
-            gateway.single(json!(eval)).await,
-            failed(400, DENIED),
-            "{command}"
-        );
+        let eval = ["EVAL", call, "0"].into_iter().chain(command.split(' '));
+        let response = gateway.single(eval.collect()).await;
+        assert_eq!(response, failed(400, DENIED), "{command}");
     }
     for (command, response) in [
         (json!(["EVAL", call, 0, "SLOWLOG", "RESET"]), ok("OK")),
@@ -168,14 +159,10 @@ async fn gateways_share_their_redis_user() {
 #[tokio::test]
 async fn restricted_redis_user_is_kept() {
     let redis = private_redis();
-    let rules = ["on", ">secret", "~mine:*", "&*", "+@all", "-swapdb"];
-    let user: Vec<&str> = ["ACL", "SETUSER", "operator"]
-        .into_iter()
-        .chain(rules)
-        .collect();
-    run::<()>(&redis.url(), &user);
+    let user = "ACL SETUSER operator on >secret ~mine:* &* +@all -swapdb";
+    run::<()>(&redis.url(), &user.split(' ').collect::<Vec<_>>());
     let url = redis.url_as("operator", "secret");
-    let gateway = Gateway::with(|config| config.redis_url = url).await;
+    let gateway = Gateway::on(&url).await;
     responds!(gateway.single(json!(["ACL", "WHOAMI"])) => ok("operator"));
     let error = "NOPERM this user has no permissions to access one of the keys used as arguments";
     responds!(gateway.single(json!(["GET", "other"])) => failed(400, error));
@@ -184,15 +171,14 @@ async fn restricted_redis_user_is_kept() {
 /// Every node of a cluster has its own users, and runs its own scripts.
 #[tokio::test]
 async fn cluster_nodes_restrict_and_kill_scripts() {
-    let cluster = tokio::task::spawn_blocking(Cluster::start_without_failover)
-        .await
-        .unwrap();
+    let cluster = tokio::task::spawn_blocking(Cluster::start_without_failover);
+    let cluster = cluster.await.unwrap();
     for node in 0..3 {
         cluster.run::<()>(node, &["CONFIG", "SET", "busy-reply-threshold", "10"]);
     }
     let gateway = Gateway::with(|config| {
         config.redis_url = cluster.url();
-        config.readonly_token = "a-second-token".into();
+        READ_ONLY_TOKEN.clone_into(&mut config.readonly_token);
         config.timeout_ms = scaled_ms(500);
     })
     .await;
@@ -205,21 +191,9 @@ async fn cluster_nodes_restrict_and_kill_scripts() {
         assert_stopped(&gateway.single(endless).await, scaled_ms(500));
         wait_for(&gateway, json!(["GET", key]), ok(Value::Null)).await;
     }
-    for name in ["EVAL_RO", "EVALSHA_RO", "FCALL_RO", "FCALL", "MULTI"] {
-        let request = gateway
-            .request_without_token(reqwest::Method::POST, "/")
-            .bearer_auth("a-second-token")
-            .body(json!([name, "x", 1, key]).to_string());
-        let lower = name.to_lowercase();
-        let error = match name {
-            "MULTI" => {
-                "ERR Command \"MULTI\" is not allowed in REST or it has a special context path"
-                    .to_owned()
-            }
-            _ => format!(
-                "NOPERM this user has no permissions to run the '{lower}' command or its subcommand"
-            ),
-        };
-        assert_eq!(send(request).await.json(), failed(400, &error));
+    for name in ["eval_ro", "evalsha_ro", "fcall_ro", "fcall"] {
+        let body = json!([name, "x", 1, key]).to_string();
+        responds!(gateway.post_read_only("/", body) => no_permission(name));
     }
+    responds!(gateway.post_read_only("/", r#"["MULTI"]"#) => not_allowed("MULTI"));
 }

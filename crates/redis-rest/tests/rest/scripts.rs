@@ -17,11 +17,8 @@ fn script(first_line: &str) -> String {
 }
 
 async fn sha1(gateway: &Gateway, text: &str) -> Value {
-    gateway
-        .single(json!(["EVAL", "return redis.sha1hex(ARGV[1])", 0, text]))
-        .await
-        .1["result"]
-        .clone()
+    let command = json!(["EVAL", "return redis.sha1hex(ARGV[1])", 0, text]);
+    gateway.single(command).await.1["result"].clone()
 }
 
 #[tokio::test]
@@ -44,6 +41,10 @@ async fn key_locking_script_runs() {
         let response = gateway.single(json!(["EVAL", script(first_line), 0])).await;
         assert_eq!(response, ok(42), "{first_line:?}");
     }
+    let text = script("#!lua flags=allow-key-locking,no-writes");
+    let sha = sha1(&gateway, &text).await;
+    responds!(gateway.single(json!(["EVAL_RO", text, 0])) => ok(42));
+    responds!(gateway.single(json!(["EVALSHA_RO", sha, 0])) => ok(42));
 }
 
 #[tokio::test]
@@ -53,10 +54,8 @@ async fn other_script_flags_stay_effective() {
     let (status, body) = gateway.single(json!(["EVAL", writes, 1, prefix()])).await;
     let error = body["error"].as_str().unwrap();
     assert_eq!(status, 400);
-    assert!(
-        error.starts_with("ERR Write commands are not allowed from read-only scripts."),
-        "{error}"
-    );
+    let denied = "ERR Write commands are not allowed from read-only scripts.";
+    assert!(error.starts_with(denied), "{error}");
 }
 
 #[tokio::test]
@@ -64,13 +63,8 @@ async fn rewritten_script_keeps_line_numbers() {
     let gateway = Gateway::start().await;
     let script = "#!lua flags=allow-key-locking\n\nerror('here')";
     let (_, body) = gateway.single(json!(["EVAL", script, 0])).await;
-    assert!(
-        body["error"]
-            .as_str()
-            .unwrap()
-            .contains("user_script:3: here"),
-        "{body}"
-    );
+    let error = body["error"].as_str().unwrap();
+    assert!(error.contains("user_script:3: here"), "{body}");
 }
 
 #[tokio::test]
@@ -92,16 +86,15 @@ async fn rewritten_script_runs_by_original_sha() {
 #[tokio::test]
 async fn script_load_returns_original_sha() {
     let gateway = Gateway::start().await;
-    for endpoint in ["single", "pipeline", "multi-exec"] {
+    for path in ["/", "/pipeline", "/multi-exec"] {
         let text = script("#!lua flags=allow-key-locking");
         let sha = sha1(&gateway, &text).await;
         let load = json!(["SCRIPT", "LOAD", text]);
-        let loaded = match endpoint {
-            "single" => gateway.single(load).await.1,
-            "pipeline" => gateway.pipeline(json!([["PING"], load])).await.1[1].clone(),
-            _ => gateway.multi_exec(json!([["PING"], load])).await.1[1].clone(),
+        let (body, loaded) = match path {
+            "/" => (load, ok(&sha)),
+            _ => (json!([load]), (200, json!([{ "result": sha }]))),
         };
-        assert_eq!(loaded, json!({ "result": sha }), "{endpoint}");
+        responds!(gateway.post(path, body.to_string()) => loaded);
         let exists = json!(["SCRIPT", "EXISTS", sha, "0".repeat(40)]);
         responds!(gateway.single(exists) => ok(json!([1, 0])));
         responds!(gateway.single(json!(["EVALSHA", sha, 0])) => ok(42));
@@ -124,7 +117,7 @@ async fn eval_after_noscript_works_on_new_gateway() {
 async fn script_flush_removes_rewritten_scripts() {
     // Not the shared Redis, because SCRIPT FLUSH affects other tests.
     let redis = private_redis();
-    let gateway = Gateway::with(|config| config.redis_url = redis.url()).await;
+    let gateway = Gateway::on(&redis.url()).await;
     let text = script("#!lua flags=allow-key-locking");
     let (_, body) = gateway.single(json!(["SCRIPT", "LOAD", text])).await;
     let sha = &body["result"];
@@ -196,15 +189,6 @@ async fn shebang_is_removed_for_redis_6() {
         }
         responds!(gateway.single(json!(["SCRIPT", "EXISTS", sha, sent_sha])) => ok([1, 1]));
     }
-}
-
-#[tokio::test]
-async fn read_only_variants_are_rewritten() {
-    let gateway = Gateway::start().await;
-    let text = script("#!lua flags=allow-key-locking,no-writes");
-    let sha = sha1(&gateway, &text).await;
-    responds!(gateway.single(json!(["EVAL_RO", text, 0])) => ok(42));
-    responds!(gateway.single(json!(["EVALSHA_RO", sha, 0])) => ok(42));
 }
 
 #[tokio::test]

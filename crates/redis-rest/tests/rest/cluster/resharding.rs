@@ -59,21 +59,13 @@ async fn count(gateway: Arc<Gateway>, moved: Arc<AtomicBool>, client: usize) -> 
     let mut rounds = 0;
     while !moved.load(Ordering::Relaxed) {
         rounds += 1;
-        let commands: Vec<Value> = (0..USERS)
-            .flat_map(|user| {
-                let tag = format!("{{{client}:{user}}}");
-                let run = json!([
-                    "EVALSHA",
-                    loaded["result"],
-                    2,
-                    tag,
-                    format!("{tag}:seen"),
-                    rounds
-                ]);
-                [run, json!(["GET", tag])]
-            })
-            .collect();
-        let (status, results) = gateway.pipeline(json!(commands)).await;
+        let commands = (0..USERS).flat_map(|user| {
+            let tag = format!("{{{client}:{user}}}");
+            let (sha, seen) = (&loaded["result"], format!("{tag}:seen"));
+            let run = json!(["EVALSHA", sha, 2, tag, seen, rounds]);
+            [run, json!(["GET", tag])]
+        });
+        let (status, results) = gateway.pipeline(commands.collect()).await;
         assert_eq!(status, 200, "{results}");
         let results = results.as_array().unwrap();
         assert_eq!(results.len(), 2 * USERS);
@@ -103,10 +95,8 @@ async fn check_count(
     if pair[0] == json!({ "result": next }) {
         // GET may have run before the retry of a rejected EVALSHA.
         let read = pair[1]["result"].as_str().unwrap_or_default();
-        assert!(
-            read == next.to_string() || read == before.to_string(),
-            "{client}:{user} after {next}: {pair:?}"
-        );
+        let is_known = read == next.to_string() || read == before.to_string();
+        assert!(is_known, "{client}:{user} after {next}: {pair:?}");
         return next;
     }
     let error = pair[0]["error"].as_str().unwrap_or_default();
@@ -114,15 +104,11 @@ async fn check_count(
     tokio::time::sleep(Duration::from_millis(20)).await;
     let tag = format!("{{{client}:{user}}}");
     let (_, read) = gateway.single(json!(["GET", tag])).await;
-    let expected = if before == 0 {
-        Value::Null
-    } else {
-        json!(before.to_string())
+    let expected = match before {
+        0 => Value::Null,
+        _ => json!(before.to_string()),
     };
-    assert_eq!(
-        read,
-        json!({ "result": expected }),
-        "a rejected command ran"
-    );
+    let expected = json!({ "result": expected });
+    assert_eq!(read, expected, "a rejected command ran");
     before
 }

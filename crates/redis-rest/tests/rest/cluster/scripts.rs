@@ -5,20 +5,12 @@ use serde_json::{Value, json};
 use super::gateway;
 use crate::support::{ok, prefix};
 
-/// Returns keys that are spread over all three primaries.
-fn keys(prefix: &str) -> Vec<String> {
-    (0..12).map(|each| format!("{prefix}:{each}")).collect()
-}
-
-/// Returns a pipeline that runs a script for each key, and its expected results.
+/// Returns a pipeline that runs a script for keys that are spread over all three primaries, and its expected results.
 fn run_for_each_key(sha: &Value, prefix: &str) -> (Value, Value) {
-    let keys = keys(prefix);
-    let commands: Vec<Value> = keys
-        .iter()
-        .map(|key| json!(["EVALSHA", sha, 1, key]))
-        .collect();
-    let results: Vec<Value> = keys.iter().map(|key| json!({ "result": key })).collect();
-    (json!(commands), json!(results))
+    let keys: Vec<String> = (0..12).map(|each| format!("{prefix}:{each}")).collect();
+    let commands = keys.iter().map(|key| json!(["EVALSHA", sha, 1, key]));
+    let results = keys.iter().map(|key| json!({ "result": key }));
+    (commands.collect(), results.collect())
 }
 
 #[tokio::test]
@@ -59,13 +51,14 @@ async fn missing_script_is_loaded_from_cache() {
     responds!(gateway.single(json!(["SCRIPT", "EXISTS", sha])) => ok(json!([1])));
     let (commands, results) = run_for_each_key(&sha, &key);
     responds!(gateway.pipeline(commands.clone()) => (200, results.clone()));
-    for node in 0..crate::support::PRIMARIES {
-        super::shared_cluster().run::<()>(node, &["SCRIPT", "FLUSH"]);
-    }
+    let flush = || {
+        for node in 0..crate::support::PRIMARIES {
+            super::shared_cluster().run::<()>(node, &["SCRIPT", "FLUSH"]);
+        }
+    };
+    flush();
     responds!(gateway.pipeline(commands.clone()) => (200, results.clone()));
-    for node in 0..crate::support::PRIMARIES {
-        super::shared_cluster().run::<()>(node, &["SCRIPT", "FLUSH"]);
-    }
+    flush();
     let run = json!([["EVALSHA", sha, 1, key], ["GET", key]]);
     responds!(gateway.multi_exec(run) => (200, json!([{ "result": key }, { "result": null }])));
 }
@@ -85,9 +78,8 @@ async fn uncached_script_returns_noscript() {
 async fn script_flush_clears_script_cache() {
     let cluster = crate::support::Cluster::start_without_failover();
     let gateway = super::gateway_for(&cluster).await;
-    let (_, loaded) = gateway
-        .single(json!(["SCRIPT", "LOAD", "return KEYS[1]"]))
-        .await;
+    let load = json!(["SCRIPT", "LOAD", "return KEYS[1]"]);
+    let (_, loaded) = gateway.single(load).await;
     responds!(gateway.single(json!(["SCRIPT", "FLUSH"])) => ok("OK"));
     let unknown = json!({"error": "NOSCRIPT No matching script. Please use EVAL."});
     let run = json!(["EVALSHA", loaded["result"], 1, "foo"]);

@@ -26,10 +26,8 @@ async fn transaction_across_slots_returns_400() {
     let gateway = gateway().await;
     let key = prefix();
     let error = "CROSSSLOT Keys in request don't hash to the same slot";
-    let commands = json!([
-        ["SETEX", key, 100, 1],
-        ["SETEX", format!("{key}:other"), 100, 1]
-    ]);
+    let other = format!("{key}:other");
+    let commands = json!([["SETEX", key, 100, 1], ["SETEX", other, 100, 1]]);
     responds!(gateway.multi_exec(commands) => failed(400, error));
     responds!(gateway.single(json!(["GET", key])) => ok(Value::Null));
     let error =

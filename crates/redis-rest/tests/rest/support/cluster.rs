@@ -47,34 +47,19 @@ impl Cluster {
              --cluster-require-full-coverage no --repl-diskless-sync-delay 0",
             scaled_ms(FIRST_NODE_TIMEOUT)
         );
-        RedisServer::spawn(
-            arguments
-                .split_whitespace()
-                .fold(RedisOptions::default(), RedisOptions::arg),
-        )
+        let arguments = arguments.split_whitespace();
+        RedisServer::spawn(arguments.fold(RedisOptions::default(), RedisOptions::arg))
     }
 
     /// Assigns the slots, connects the nodes and waits until they agree.
     fn form(&self) {
-        for (node, (first, last)) in [(0, 5460), (5461, 10922), (10923, 16383)]
-            .into_iter()
-            .enumerate()
-        {
-            self.run::<()>(
-                node,
-                &[
-                    "CLUSTER",
-                    "ADDSLOTSRANGE",
-                    &format!("{first}"),
-                    &format!("{last}"),
-                ],
-            );
+        let ranges = [["0", "5460"], ["5461", "10922"], ["10923", "16383"]];
+        for (node, [first, last]) in ranges.into_iter().enumerate() {
+            self.run::<()>(node, &["CLUSTER", "ADDSLOTSRANGE", first, last]);
         }
         for node in 0..NODES {
-            self.run::<()>(
-                node,
-                &["CLUSTER", "SET-CONFIG-EPOCH", &format!("{}", node + 1)],
-            );
+            let epoch = (node + 1).to_string();
+            self.run::<()>(node, &["CLUSTER", "SET-CONFIG-EPOCH", &epoch]);
         }
         let bus = |node: usize| -> String {
             let (_, port): (String, String) = self.run(node, &["CONFIG", "GET", "cluster-port"]);
@@ -90,8 +75,8 @@ impl Cluster {
         for node in PRIMARIES..NODES {
             let primary: String = self.run(node - PRIMARIES, &["CLUSTER", "MYID"]);
             wait_until("the replica knows its primary", || {
-                self.try_run::<()>(node, &["CLUSTER", "REPLICATE", &primary])
-                    .is_ok()
+                let replicate = ["CLUSTER", "REPLICATE", &primary];
+                self.try_run::<()>(node, &replicate).is_ok()
             });
         }
         // Every node has to know the roles of the others: otherwise the gateway may read a topology in
@@ -113,9 +98,8 @@ impl Cluster {
     }
 
     pub fn url(&self) -> String {
-        let nodes: Vec<String> = (0..PRIMARIES)
-            .map(|node| format!("127.0.0.1:{}", self.port(node)))
-            .collect();
+        let nodes = (0..PRIMARIES).map(|node| format!("127.0.0.1:{}", self.port(node)));
+        let nodes: Vec<String> = nodes.collect();
         format!("redis+cluster://{}", nodes.join(","))
     }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use test_support::redis;
 
 pub const TOKEN: &str = "a-token-of-the-tests";
+pub const READ_ONLY_TOKEN: &str = "a-second-token";
 
 /// A gateway on a free port. It stops with the runtime of the test.
 pub struct Gateway {
@@ -41,6 +42,16 @@ impl Gateway {
         Self::with(|_| {}).await
     }
 
+    /// Starts a gateway for another Redis.
+    pub async fn on(redis_url: &str) -> Self {
+        Self::with(|config| redis_url.clone_into(&mut config.redis_url)).await
+    }
+
+    /// Starts a gateway that accepts the read-only token.
+    pub async fn with_read_only() -> Self {
+        Self::with(|config| READ_ONLY_TOKEN.clone_into(&mut config.readonly_token)).await
+    }
+
     /// Starts a gateway with changed settings.
     pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
         let mut config =
@@ -50,10 +61,8 @@ impl Gateway {
         let server = Server::bind(config).await.expect("the gateway starts");
         let url = format!("http://{}", server.address());
         tokio::spawn(server.run(std::future::pending()));
-        Self {
-            url,
-            client: client(),
-        }
+        let client = client();
+        Self { url, client }
     }
 
     /// Creates a request with the token.
@@ -71,9 +80,26 @@ impl Gateway {
     }
 
     pub async fn post(&self, path: &str, body: impl Into<reqwest::Body>) -> (u16, Value) {
-        send(self.request(Method::POST, path).body(body))
-            .await
-            .json()
+        let request = self.request(Method::POST, path).body(body);
+        send(request).await.json()
+    }
+
+    /// Sends a body with the read-only token of [`Self::with_read_only`].
+    pub async fn post_read_only(&self, path: &str, body: impl Into<reqwest::Body>) -> (u16, Value) {
+        let request = self.request_without_token(Method::POST, path);
+        let request = request.bearer_auth(READ_ONLY_TOKEN);
+        send(request.body(body)).await.json()
+    }
+
+    /// Sends a body with a further header.
+    pub async fn post_with(
+        &self,
+        header: [&str; 2],
+        path: &str,
+        body: impl Into<reqwest::Body>,
+    ) -> HttpResponse {
+        let request = self.request(Method::POST, path);
+        send(request.header(header[0], header[1]).body(body)).await
     }
 
     pub async fn single(&self, command: Value) -> (u16, Value) {
@@ -94,9 +120,29 @@ pub fn ok(result: impl Serialize) -> (u16, Value) {
     (200, json!({ "result": result }))
 }
 
+/// Returns status 200 and the JSON body of a pipeline or transaction of one PING.
+pub fn pong() -> (u16, Value) {
+    (200, json!([{"result": "PONG"}]))
+}
+
 /// Returns a status and the JSON body of an error.
 pub fn failed(status: u16, error: &str) -> (u16, Value) {
     (status, json!({ "error": error }))
+}
+
+/// Returns status 400 and the error of a command that REST does not allow.
+pub fn not_allowed(name: &str) -> (u16, Value) {
+    let reason = "is not allowed in REST or it has a special context path";
+    failed(400, &format!("ERR Command \"{name}\" {reason}"))
+}
+
+/// Returns status 400 and the error of a command that the read-only token does not allow.
+pub fn no_permission(name: &str) -> (u16, Value) {
+    let reason = "this user has no permissions to run";
+    failed(
+        400,
+        &format!("NOPERM {reason} the '{name}' command or its subcommand"),
+    )
 }
 
 /// Sends a request and reads the complete response.
@@ -116,10 +162,8 @@ impl HttpResponse {
     /// Returns the status and the JSON body. Panics if the body or its content type is not JSON.
     #[track_caller]
     pub fn json(self) -> (u16, Value) {
-        assert_eq!(
-            self.header("content-type"),
-            "application/json; charset=utf-8"
-        );
+        let json = "application/json; charset=utf-8";
+        assert_eq!(self.header("content-type"), json);
         let body = serde_json::from_slice(&self.body).expect("a JSON body");
         (self.status, body)
     }
@@ -127,16 +171,13 @@ impl HttpResponse {
     /// Returns the status and the body as text.
     #[track_caller]
     pub fn text(self) -> (u16, String) {
-        (
-            self.status,
-            String::from_utf8(self.body).expect("a UTF-8 body"),
-        )
+        let text = String::from_utf8(self.body).expect("a UTF-8 body");
+        (self.status, text)
     }
 
     /// Returns the value of a header, or an empty string.
     pub fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .map_or("", |value| value.to_str().unwrap())
+        let value = self.headers.get(name);
+        value.map_or("", |value| value.to_str().unwrap())
     }
 }

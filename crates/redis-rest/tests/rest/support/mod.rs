@@ -10,7 +10,10 @@ use serde_json::Value;
 use test_support::{RedisOptions, RedisServer, scaled};
 
 pub use cluster::{Cluster, PRIMARIES, wait_until};
-pub use gateway::{Gateway, HttpResponse, TOKEN, client, failed, ok, send};
+pub use gateway::{
+    Gateway, HttpResponse, READ_ONLY_TOKEN, TOKEN, client, failed, no_permission, not_allowed, ok,
+    pong, send,
+};
 
 /// Returns a key prefix that no other test of this process uses.
 pub fn prefix() -> String {
@@ -26,11 +29,8 @@ pub fn private_redis() -> RedisServer {
 
 /// Starts a server that replies BUSY, and accepts SCRIPT KILL, soon after the start of a script.
 pub fn impatient_redis() -> RedisServer {
-    RedisServer::spawn(
-        RedisOptions::default()
-            .arg("--busy-reply-threshold")
-            .arg("10"),
-    )
+    let options = RedisOptions::default().arg("--busy-reply-threshold");
+    RedisServer::spawn(options.arg("10"))
 }
 
 /// Returns a time in milliseconds on this machine.
