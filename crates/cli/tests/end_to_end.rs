@@ -39,10 +39,8 @@ fn accounts_are_imported_shown_and_detached() -> TestResult {
     let refused = run(&["accounts", "import", &path])?;
     assert_eq!(refused.status.code(), Some(2));
     let errors = String::from_utf8(refused.stderr)?;
-    assert!(
-        errors.starts_with("line 3: of: must be another user"),
-        "{errors}"
-    );
+    let expected = "line 3: of: must be another user";
+    assert!(errors.starts_with(expected), "{errors}");
     let shown = stdout(run(&["accounts", "show", "42"])?, 0)?;
     assert_eq!(shown, "42: no account, and no accounts\n");
 
@@ -50,36 +48,27 @@ fn accounts_are_imported_shown_and_detached() -> TestResult {
     fs::write(&file, "user,of\n42,9\n77,9\n5,8\n")?;
     let planned = run(&["accounts", "import", &path, "--dry-run"])?;
     assert_eq!(planned.status.code(), Some(1));
-    assert_eq!(
-        String::from_utf8(planned.stdout)?,
-        "2 accounts would be joined, 1 refused\n"
-    );
-    assert_eq!(
-        String::from_utf8(planned.stderr)?,
-        "line 4: 5 has accounts\n"
-    );
+    let printed = [planned.stdout, planned.stderr].map(String::from_utf8);
+    let plan = "2 accounts would be joined, 1 refused\n";
+    let expected = [plan, "line 4: 5 has accounts\n"];
+    assert_eq!(printed, expected.map(|text| Ok(text.to_owned())));
     let imported = run(&["accounts", "import", &path, "--json"])?;
     assert_eq!(imported.status.code(), Some(1));
     let errors = String::from_utf8(imported.stderr)?;
-    assert!(
-        errors.starts_with("line 4: 5: The accounts do not allow this: "),
-        "{errors}"
-    );
+    let expected = "line 4: 5: The accounts do not allow this: ";
+    assert!(errors.starts_with(expected), "{errors}");
     let summary: Value = serde_json::from_slice(&imported.stdout)?;
     assert_eq!(summary, json!({"lines": 3, "joined": 2, "refused": 1}));
 
-    let shown = stdout(run(&["accounts", "show", "9"])?, 0)?;
-    assert_eq!(
-        shown,
-        "9: 42, 77; without a journal, what came before is left out\n"
-    );
-    let detached = stdout(run(&["accounts", "detach", "42"])?, 0)?;
-    assert_eq!(detached, "42: no account\n");
-    let joined = stdout(run(&["accounts", "join", "42", "7"])?, 0)?;
-    assert_eq!(
-        joined,
-        "42: an account of 7; without a journal, what came before is left out\n"
-    );
+    let past = "; without a journal, what came before is left out";
+    for (args, expected) in [
+        (&["show", "9"][..], format!("9: 42, 77{past}\n")),
+        (&["detach", "42"], "42: no account\n".to_owned()),
+        (&["join", "42", "7"], format!("42: an account of 7{past}\n")),
+    ] {
+        let output = run(&[&["accounts"], args].concat())?;
+        assert_eq!(stdout(output, 0)?, expected);
+    }
     Ok(())
 }
 
@@ -101,22 +90,18 @@ fn shifted_import_appears_on_board_and_standing() -> TestResult {
 
     fs::write(&file, r#"{"id":"grace","name":"Grace 艾"}"#)?;
     let profiles = stdout(activity_rank(&worker, &["profiles", &path])?, 0)?;
-    assert!(
-        profiles.contains("stored                             1\n"),
-        "{profiles}"
-    );
+    let stored = "stored                             1\n";
+    assert!(profiles.contains(stored), "{profiles}");
 
     // The all-time board, because the day may change between the import and the request.
     let top = stdout(activity_rank(&worker, &["top", "all"])?, 0)?;
-    assert_eq!(
-        top,
-        "all (UTC) · 2 members\n\n rank  score  user   name\n    1     10  ada\n    2      3  grace  Grace 艾\n"
-    );
+    let expected = "all (UTC) · 2 members\n\n rank  score  user   name\n    \
+                    1     10  ada\n    2      3  grace  Grace 艾\n";
+    assert_eq!(top, expected);
     let standing = stdout(activity_rank(&worker, &["standing", "grace", "all"])?, 0)?;
-    assert_eq!(
-        standing,
-        "all (UTC) · 2 members\nGrace 艾 (grace): rank 2 of 2, score 3, percentile 50.0\n8 points to rank 1 (score 10)\n"
-    );
+    let expected = "all (UTC) · 2 members\nGrace 艾 (grace): rank 2 of 2, score 3, percentile 50.0\n\
+                    8 points to rank 1 (score 10)\n";
+    assert_eq!(standing, expected);
     Ok(())
 }
 
@@ -133,31 +118,22 @@ async fn token_authenticates_its_user_only() -> TestResult {
         .iter()
         .fold(Worker::builder(), |worker, (name, value)| {
             worker.var(name, value)
-        })
-        .start();
+        });
+    let worker = worker.start();
     let token = |args: &[&str]| -> Result<String, Box<dyn Error>> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_activity-rank"));
         command.env_clear().envs(variables).arg("token").args(args);
         Ok(stdout(command.output()?, 0)?.trim_end().to_owned())
     };
     let picture = "https://example.org/ada.png";
-    let args = [
-        "42",
-        "--name",
-        "Ada",
-        "--picture",
-        picture,
-        "--groups",
-        "eu",
-    ];
+    let args = ["42", "--name=Ada", "--picture", picture, "--groups=eu"];
     let user = Api::new(worker.url()).with_key(&token(&args)?);
     let like = |id: &str| json!({"user": id, "action": "like", "target": "post-7"});
     let counted = user.post("/v1/activity", &like("42")).await;
     counted.assert_status(200);
     assert_eq!(counted.body["outcome"], "counted");
-    user.post("/v1/activity", &like("7"))
-        .await
-        .assert_status(403);
+    let refused = user.post("/v1/activity", &like("7")).await;
+    refused.assert_status(403);
 
     let board = user.get("/v1/ranking/all?group=eu").await;
     let profile = json!({"id": "42", "name": "Ada", "avatar": picture});
@@ -177,35 +153,28 @@ async fn imported_register_fills_boards_of_content() -> TestResult {
     assert_eq!(summary["outcomes"], json!({"registered": 2}));
     let likes = tempfile::NamedTempFile::new()?;
     let like = |user, target| json!({"user": user, "action": "like", "target": target}).to_string();
-    fs::write(
-        &likes,
-        [
-            like("42", "post-7"),
-            like("43", "post-7"),
-            like("42", "post-8"),
-        ]
-        .join("\n"),
-    )?;
-    stdout(
-        activity_rank(&worker, &["import", &likes.path().to_string_lossy()])?,
-        0,
-    )?;
+    let lines = [("42", "post-7"), ("43", "post-7"), ("42", "post-8")];
+    let lines = lines.map(|(user, target)| like(user, target));
+    fs::write(&likes, lines.join("\n"))?;
+    let path = likes.path().to_string_lossy();
+    stdout(activity_rank(&worker, &["import", &path])?, 0)?;
     let (api, path) = (worker.api(), "/v1/authors/all/users/9");
-    until("the author", async || {
-        (api.get(path).await.body["score"] == 6).then_some(())
-    })
-    .await;
+    let is_known = async || (api.get(path).await.body["score"] == 6).then_some(());
+    until("the author", is_known).await;
     let table = " rank  score  target  title    author\n    1      4  post-7  A title  9\n    \
                  2      2  post-8           9\n";
-    let top = stdout(activity_rank(&worker, &["top", "all", "--content"])?, 0)?;
-    assert_eq!(top, format!("all (UTC) · 2 targets\n\n{table}"));
-    let hot = stdout(activity_rank(&worker, &["top", "--hot"])?, 0)?;
-    assert_eq!(hot, table);
-    let top = stdout(activity_rank(&worker, &["top", "all", "--authors"])?, 0)?;
-    assert_eq!(
-        top,
-        "all (UTC) · 1 author\n\n rank  score  user  name\n    1      6  9\n"
-    );
+    let authors = "all (UTC) · 1 author\n\n rank  score  user  name\n    1      6  9\n";
+    for (args, expected) in [
+        (
+            &["--content", "all"][..],
+            &*format!("all (UTC) · 2 targets\n\n{table}"),
+        ),
+        (&["--hot"], table),
+        (&["--authors", "all"], authors),
+    ] {
+        let top = activity_rank(&worker, &[&["top"], args].concat())?;
+        assert_eq!(stdout(top, 0)?, expected);
+    }
     Ok(())
 }
 
@@ -213,65 +182,59 @@ async fn imported_register_fills_boards_of_content() -> TestResult {
 async fn moderation_changes_boards_and_can_be_undone() -> TestResult {
     let worker = Worker::start();
     let like = |user| json!({"user": user, "action": "like", "target": "post-7"});
-    worker
-        .api()
-        .with_key(SERVICE_KEY)
+    let api = worker.api().with_key(SERVICE_KEY);
+    let likes = api
         .post("/v1/activity", &json!([like("42"), like("43")]))
-        .await
-        .assert_status(200);
-    let run = |args: &[&str]| activity_rank(&worker, args);
-    let top = || stdout(run(&["top", "all"])?, 0);
+        .await;
+    likes.assert_status(200);
+    let run = |args: &str| activity_rank(&worker, &args.split(' ').collect::<Vec<_>>());
     let both =
         "all (UTC) · 2 members\n\n rank  score  user  name\n    1      2  42\n    2      2  43\n";
-    assert_eq!(top()?, both);
+    let one = |user: u32| {
+        format!("all (UTC) · 1 member\n\n rank  score  user  name\n    1      2  {user}\n")
+    };
+    let adjust = "adjust 43 --id case-1 --reason Case";
+    for (args, expected) in [
+        ("top all", both),
+        (
+            "moderate 42 --hide --reason Review",
+            "42: hidden, not frozen\n",
+        ),
+        ("top all", &one(43)),
+        (
+            "moderate 42 --show --freeze --reason Reviewed",
+            "42: not hidden, frozen\n",
+        ),
+        ("moderate 42", "42: not hidden, frozen\n"),
+        ("top all", both),
+        (&format!("{adjust} --points -1"), "43: counted, -1 points\n"),
+        (
+            &format!("{adjust} --points -1"),
+            "43: duplicate, 0 points\n",
+        ),
+    ] {
+        assert_eq!(stdout(run(args)?, 0)?, expected, "{args}");
+    }
+    let undone = stdout(run(&format!("{adjust} --undo --json"))?, 0)?;
+    let undone: Value = serde_json::from_str(&undone)?;
+    let found = json!([undone["outcome"], undone["points"]]);
+    assert_eq!(found, json!(["undone", 1]));
 
-    let hide = ["moderate", "42", "--hide", "--reason", "Under review"];
-    assert_eq!(stdout(run(&hide)?, 0)?, "42: hidden, not frozen\n");
-    assert_eq!(
-        top()?,
-        "all (UTC) · 1 member\n\n rank  score  user  name\n    1      2  43\n"
-    );
-    let freeze = [
-        "moderate", "42", "--show", "--freeze", "--reason", "Reviewed",
-    ];
-    assert_eq!(stdout(run(&freeze)?, 0)?, "42: not hidden, frozen\n");
-    assert_eq!(
-        stdout(run(&["moderate", "42"])?, 0)?,
-        "42: not hidden, frozen\n"
-    );
-    assert_eq!(top()?, both);
-
-    let adjust = [
-        "adjust", "43", "--id", "case-1", "--points", "-1", "--reason", "Bought",
-    ];
-    assert_eq!(stdout(run(&adjust)?, 0)?, "43: counted, -1 points\n");
-    assert_eq!(stdout(run(&adjust)?, 0)?, "43: duplicate, 0 points\n");
-    let undo = [
-        "adjust", "43", "--id", "case-1", "--undo", "--reason", "Appeal", "--json",
-    ];
-    let undone: Value = serde_json::from_str(&stdout(run(&undo)?, 0)?)?;
-    assert_eq!(
-        (&undone["outcome"], &undone["points"]),
-        (&json!("undone"), &json!(1))
-    );
-
-    let refused = run(&["erase", "43"])?;
+    let refused = run("erase 43")?;
     let error = "error: this deletes everything about user 43 and cannot be undone: add --force\n";
     assert_eq!(
         (refused.status.code(), String::from_utf8(refused.stderr)?),
         (Some(2), error.to_owned())
     );
-    assert_eq!(
-        stdout(run(&["erase", "43", "--force"])?, 0)?,
-        "43: erased\n"
-    );
-    assert_eq!(
-        stdout(run(&["erase", "43", "--force", "--json"])?, 0)?,
-        "{\"erased\":true,\"user\":\"43\"}\n"
-    );
-    assert_eq!(
-        top()?,
-        "all (UTC) · 1 member\n\n rank  score  user  name\n    1      2  42\n"
-    );
+    for (args, expected) in [
+        ("erase 43 --force", "43: erased\n"),
+        (
+            "erase 43 --force --json",
+            "{\"erased\":true,\"user\":\"43\"}\n",
+        ),
+        ("top all", &one(42)),
+    ] {
+        assert_eq!(stdout(run(args)?, 0)?, expected, "{args}");
+    }
     Ok(())
 }

@@ -36,16 +36,12 @@ async fn invalid_line_stops_the_file() -> TestResult {
         ),
     ] {
         let service = Service::start().await?;
-        let run = run(&service, &["import", "-"], &file)?;
         let error = format!(
             "{invalid}error: nothing was sent, because {reason} invalid: correct the file, or add --skip-invalid to \
              send the other lines\n"
         );
-        assert_eq!(
-            (run.code, run.stdout.as_str(), run.stderr),
-            (Some(1), "", error)
-        );
-        assert!(service.received().is_empty());
+        let run = run(&service, "import -", &file)?.assert_error(1, &error);
+        assert_eq!((&*run.stdout, service.received().len()), ("", 0));
     }
     Ok(())
 }
@@ -53,31 +49,20 @@ async fn invalid_line_stops_the_file() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn bad_lines_are_skipped_on_request() -> TestResult {
     let service = Service::start().await?;
-    let run = run(
-        &service,
-        &["import", "-", "--skip-invalid"],
-        &[VALID, "", "{\"user\":", UNKNOWN_ACTION, "7", &lines(2, 2)].join("\n"),
-    )?;
+    let lines = [VALID, "", "{\"user\":", UNKNOWN_ACTION, "7", &lines(2, 2)].join("\n");
+    let run = run(&service, "import - --skip-invalid", &lines)?;
     let mut reported: Vec<_> = run.stderr.lines().collect();
     reported.sort_unstable();
-    assert_eq!(
-        reported,
-        [
-            "line 3: not-json: Not a JSON object: EOF while parsing a value at column 8",
-            "line 4: unknown-action: unknown action: injected by the test (/action: no rule is named �[31mjump)",
-            "line 5: invalid-request: The request is invalid: An activity is a JSON object.",
-        ]
-    );
-    assert!(
-        run.stdout.ends_with(
-            "  counted                            3\n  refused: invalid-request           1\n  \
-             refused: not-json                  1\n  refused: unknown-action            1\n    \
-             /action                          1\n  \
-             points                            +6\n"
-        ),
-        "{}",
-        run.stdout
-    );
+    let expected = [
+        "line 3: not-json: Not a JSON object: EOF while parsing a value at column 8",
+        "line 4: unknown-action: unknown action: injected by the test (/action: no rule is named �[31mjump)",
+        "line 5: invalid-request: The request is invalid: An activity is a JSON object.",
+    ];
+    assert_eq!(reported, expected);
+    let expected = "  counted                            3\n  refused: invalid-request           1\n  \
+                    refused: not-json                  1\n  refused: unknown-action            1\n    \
+                    /action                          1\n  points                            +6\n";
+    assert!(run.stdout.ends_with(expected), "{}", run.stdout);
     assert_eq!((run.code, service.counted().len()), (Some(1), 3));
     Ok(())
 }
@@ -86,27 +71,20 @@ async fn bad_lines_are_skipped_on_request() -> TestResult {
 async fn line_that_fails_its_array_is_isolated() -> TestResult {
     let service = Service::start().await?;
     let input = [&lines(6, 1), POISON, "\n", &lines(20, 3)].concat();
-    let run = run(&service, &["import", "-", "--concurrency", "1"], &input)?;
-    assert_eq!(
-        run.stderr,
-        "line 7: invalid-request: invalid request: injected by the test\n"
-    );
-    assert_eq!((run.code, service.counted().len()), (Some(1), 20));
+    let error = "line 7: invalid-request: invalid request: injected by the test\n";
+    run(&service, "import - --concurrency 1", &input)?.assert_error(1, error);
+    assert_eq!(service.counted().len(), 20);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn import_stops_if_first_batch_is_all_refused() -> TestResult {
     let service = Service::start().await?;
-    let run = run(
-        &service,
-        &["import", "-", "--batch", "4"],
-        &[POISON; 100].join("\n"),
-    )?;
-    assert_eq!(
-        (run.code, run.stderr.as_str()),
-        (Some(3), "error: invalid request: injected by the test\n")
+    let (input, error) = (
+        [POISON; 100].join("\n"),
+        "error: invalid request: injected by the test\n",
     );
+    run(&service, "import - --batch 4", &input)?.assert_error(3, error);
     assert_eq!(service.received().len(), 7);
     Ok(())
 }
@@ -114,43 +92,28 @@ async fn import_stops_if_first_batch_is_all_refused() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn limit_errors_bounds_the_printed_lines() -> TestResult {
     let service = Service::start().await?;
-    let run = run(
-        &service,
-        &["import", "-", "--limit-errors", "2", "--skip-invalid"],
-        &"?\n".repeat(30),
-    )?;
-    assert_eq!(
-        run.stderr,
+    let args = "import - --limit-errors 2 --skip-invalid";
+    let run = run(&service, args, &"?\n".repeat(30))?.assert_error(
+        1,
         "line 1: not-json: Not a JSON object: expected value at column 1\n\
          line 2: not-json: Not a JSON object: expected value at column 1\n\
-         further refused lines are counted but not shown\n"
+         further refused lines are counted but not shown\n",
     );
-    assert!(
-        run.stdout
-            .contains("refused: not-json                 30\n"),
-        "{}",
-        run.stdout
-    );
-    assert_eq!(run.code, Some(1));
+    let refused = "refused: not-json                 30\n";
+    assert!(run.stdout.contains(refused), "{}", run.stdout);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unreadable_file_is_named() -> TestResult {
     let service = Service::start().await?;
-    let missing = run(&service, &["import", "no-such-file"], "")?;
-    assert_eq!(
-        (missing.code, missing.stderr.as_str()),
-        (
-            Some(2),
-            "error: no-such-file: No such file or directory (os error 2)\n"
-        )
-    );
-    let folder = run(&service, &["import", "/"], "")?;
-    assert_eq!(
-        (folder.code, folder.stderr.as_str()),
-        (Some(2), "error: /: Is a directory (os error 21)\n")
-    );
+    for (name, error) in [
+        ("no-such-file", "No such file or directory (os error 2)"),
+        ("/", "Is a directory (os error 21)"),
+    ] {
+        let error = format!("error: {name}: {error}\n");
+        run(&service, &format!("import {name}"), "")?.assert_error(2, &error);
+    }
     Ok(())
 }
 
@@ -158,14 +121,14 @@ async fn unreadable_file_is_named() -> TestResult {
 async fn invalid_arguments_exit_with_2_and_send_nothing() -> TestResult {
     let service = Service::start().await?;
     for args in [
-        &["import"][..],
-        &["import", "-", "--batch", "501"],
-        &["import", "-", "--concurrency", "0"],
-        &["import", "-", "--url", "ftp://example.org"],
-        &["import", "-", "--url", "http://me:pw@example.org"],
-        &["import", "-", "--key", "a\nb"],
-        &["standing", ".."],
-        &["top", "decade"],
+        "import",
+        "import - --batch 501",
+        "import - --concurrency 0",
+        "import - --url ftp://example.org",
+        "import - --url http://me:pw@example.org",
+        "import - --key a\nb",
+        "standing ..",
+        "top decade",
     ] {
         assert_eq!(run(&service, args, "")?.code, Some(2), "{args:?}");
     }

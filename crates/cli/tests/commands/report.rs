@@ -53,7 +53,7 @@ async fn report_has_each_line_in_order() -> TestResult {
         VALID,
         POISON,
     ];
-    let args = ["import", "-", "--skip-invalid", "--report", &file.name];
+    let args = format!("import - --skip-invalid --report {}", file.name);
     let run = run(&service, &args, &input.join("\n"))?;
     assert_eq!(run.code, Some(1), "{run:?}");
     let user = "must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
@@ -77,9 +77,9 @@ async fn report_has_each_line_in_order() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn report_of_many_batches_is_in_order() -> TestResult {
     let (service, file) = (Service::start().await?, File::new()?);
-    let args = ["import", "-", "--batch=3", "--concurrency=8", "--report"];
+    let args = format!("import - --batch=3 --concurrency=8 --report {}", file.name);
     let input = format!("[{}]", lines(1000, 20).trim_end().replace('\n', ","));
-    run(&service, &[&args, &[&*file.name][..]].concat(), &input)?;
+    run(&service, &args, &input)?.assert_error(0, "");
     let entry = json!({ "line": 1, "outcome": "counted", "points": 2 });
     assert_eq!(file.read()?, vec![entry; 1000]);
     Ok(())
@@ -87,9 +87,9 @@ async fn report_of_many_batches_is_in_order() -> TestResult {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn check_reports_valid_lines() -> TestResult {
-    for options in [&["--dry-run"][..], &[]] {
+    for options in [" --dry-run", ""] {
         let (service, file) = (Service::start().await?, File::new()?);
-        let args = [&["import", "-", "--report", &file.name], options].concat();
+        let args = format!("import - --report {}{options}", file.name);
         let run = run(&service, &args, &[VALID, "?", VALID].join("\n"))?;
         assert_eq!((run.code, service.received().len()), (Some(1), 0));
         assert_eq!(
@@ -108,12 +108,8 @@ async fn check_reports_valid_lines() -> TestResult {
 async fn failed_import_keeps_its_report() -> TestResult {
     let faults = [None, Some(Fault::Problem(401, "unauthenticated", None))];
     let (service, file) = (Service::with(faults).await?, File::new()?);
-    let args = ["import", "-", "--batch=2", "--concurrency=1", "--report"];
-    let failed = run(
-        &service,
-        &[&args, &[&*file.name][..]].concat(),
-        &lines(6, 1),
-    )?;
+    let args = format!("import - --batch=2 --concurrency=1 --report {}", file.name);
+    let failed = run(&service, &args, &lines(6, 1))?;
     assert_eq!(failed.code, Some(3), "{failed:?}");
     let first = ["1", "2"]
         .map(|line| format!("{{\"line\":{line},\"outcome\":\"counted\",\"points\":2}}\n"));
@@ -128,30 +124,20 @@ async fn unwritable_report_sends_nothing() -> TestResult {
     let folder = input.path.parent().ok_or("no folder")?.to_string_lossy();
     let linked = format!("{folder}/linked");
     std::os::unix::fs::symlink(&input.path, &linked)?;
+    let exists = |name: &str| format!("--report: {name} exists: name a new file");
+    let summary = "--report: standard output has the summary: name a file";
     for (report, error) in [
-        (
-            &*input.name,
-            format!("--report: {} exists: name a new file", input.name),
-        ),
-        (
-            &*linked,
-            format!("--report: {linked} exists: name a new file"),
-        ),
-        (&*folder, format!("{folder}: Is a directory (os error 21)")),
+        (&*input.name, exists(&input.name)),
+        (&linked, exists(&linked)),
+        (&folder, format!("{folder}: Is a directory (os error 21)")),
         (
             "no/folder",
             "no/folder: No such file or directory (os error 2)".to_owned(),
         ),
-        (
-            "-",
-            "--report: standard output has the summary: name a file".to_owned(),
-        ),
+        ("-", summary.to_owned()),
     ] {
-        let run = run(&service, &["import", &input.name, "--report", report], "")?;
-        assert_eq!(
-            (run.code, run.stderr),
-            (Some(2), format!("error: {error}\n"))
-        );
+        let args = format!("import {} --report {report}", input.name);
+        run(&service, &args, "")?.assert_error(2, &format!("error: {error}\n"));
     }
     assert_eq!(fs::read_to_string(&input.path)?, lines(2, 1));
     assert!(service.received().is_empty());
@@ -162,7 +148,11 @@ async fn unwritable_report_sends_nothing() -> TestResult {
 async fn profiles_have_a_report() -> TestResult {
     let (service, file) = (Service::start().await?, File::new()?);
     let input = "{\"id\":\"1\",\"name\":\"Ada\"}\n{\"id\":\"2\",\"name\":\"refused\"}\n";
-    let run = run(&service, &["profiles", "-", "--report", &file.name], input)?;
+    let run = run(
+        &service,
+        &format!("profiles - --report {}", file.name),
+        input,
+    )?;
     assert_eq!(run.code, Some(1), "{run:?}");
     assert_eq!(
         json!(file.read()?),

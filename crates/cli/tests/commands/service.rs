@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -101,6 +101,20 @@ impl Service {
         lock(&self.state.received).clone()
     }
 
+    /// Returns all requests so far, which are `N`.
+    #[track_caller]
+    pub fn requests<const N: usize>(&self) -> [Received; N] {
+        self.received()
+            .try_into()
+            .expect("another number of requests")
+    }
+
+    /// Returns the items of all requests so far.
+    pub fn items(&self) -> Vec<Value> {
+        let received = self.received().into_iter();
+        received.flat_map(|request| request.items).collect()
+    }
+
     /// Returns the counted items in the order of counting.
     pub fn counted(&self) -> Vec<Value> {
         lock(&self.state.counted).1.clone()
@@ -135,11 +149,8 @@ async fn respond(
         }
         Some(Fault::Body(body)) => return body.into_response(),
         Some(Fault::Redirect) => {
-            return (
-                StatusCode::TEMPORARY_REDIRECT,
-                [(header::LOCATION, "https://example.org/")],
-            )
-                .into_response();
+            let location = [(header::LOCATION, "https://example.org/")];
+            return (StatusCode::TEMPORARY_REDIRECT, location).into_response();
         }
         // Unwinding ends the task of the connection, which closes it.
         Some(Fault::CutBefore) => std::panic::resume_unwind(Box::new(())),
@@ -154,8 +165,8 @@ async fn respond(
     if items.iter().any(|item| item["target"] == "poison") {
         return problem(400, "invalid-request", None);
     }
-    let results: Vec<Value> = items
-        .iter()
+    let results = items.iter();
+    let results: Value = results
         .map(|item| result(&state, item, fault.as_ref()))
         .collect();
     if matches!(fault, Some(Fault::CutAfter)) {
@@ -175,20 +186,17 @@ fn result(state: &ServiceState, item: &Value, fault: Option<&Fault>) -> Value {
         return json!({"error": problem});
     }
     if item.get("action").is_none() {
-        return if item["name"] == "refused" {
-            json!({"error": document(400, "invalid-request")})
-        } else {
-            item.clone()
+        return match item["name"] == "refused" {
+            true => json!({"error": document(400, "invalid-request")}),
+            false => item.clone(),
         };
     }
     let (deduplicated, counted) = &mut *lock(&state.counted);
     if item["target"] == "capped" {
         return json!({"outcome": "capped", "reason": "daily-cap", "points": 0});
     }
-    if !deduplicated.insert(format!(
-        "{} {} {}",
-        item["user"], item["action"], item["target"]
-    )) {
+    let record = json!([item["user"], item["action"], item["target"]]);
+    if !deduplicated.insert(record.to_string()) {
         return json!({"outcome": "duplicate", "points": 0});
     }
     counted.push(item.clone());
@@ -197,15 +205,13 @@ fn result(state: &ServiceState, item: &Value, fault: Option<&Fault>) -> Value {
 
 fn problem(status: u16, slug: &str, retry_after: Option<&'static str>) -> Response {
     let code = StatusCode::from_u16(status).unwrap_or_default();
-    let headers = [(header::CONTENT_TYPE, "application/problem+json")];
-    let mut response = (code, headers, document(status, slug).to_string()).into_response();
+    let mut headers = HeaderMap::new();
+    let mut insert = |name, value| headers.insert(name, HeaderValue::from_static(value));
+    insert(header::CONTENT_TYPE, "application/problem+json");
     if let Some(seconds) = retry_after {
-        response.headers_mut().insert(
-            header::RETRY_AFTER,
-            header::HeaderValue::from_static(seconds),
-        );
+        insert(header::RETRY_AFTER, seconds);
     }
-    response
+    (code, headers, document(status, slug).to_string()).into_response()
 }
 
 fn document(status: u16, slug: &str) -> Value {

@@ -23,24 +23,19 @@ async fn targets_of_json_and_csv_are_the_same() -> TestResult {
     file.write_all(csv.as_bytes())?;
     let path = file.path().to_string_lossy().into_owned();
     for (args, input) in [
-        (vec!["targets", "-"], lines.collect::<String>()),
-        (vec!["targets", "-", "--format", "csv"], csv.to_owned()),
-        (vec!["targets", &path], String::new()),
+        ("-", &*lines.collect::<String>()),
+        ("- --format csv", csv),
+        (&path, ""),
     ] {
         let service = Service::start().await?;
-        let run = run(&service, &args, &input)?;
-        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{args:?}");
+        let run = run(&service, &format!("targets {args}"), input)?.assert_error(0, "");
         let stored = "  registered                         2\n";
         assert!(run.stdout.contains(stored), "{}", run.stdout);
-        let received = service.received();
-        let mut items: Vec<_> = received.iter().flat_map(|request| &request.items).collect();
+        let mut items = service.items();
         items.sort_by_key(|item| item["id"].to_string());
-        assert_eq!(items, expected.iter().collect::<Vec<_>>(), "{args:?}");
-        assert!(
-            received
-                .iter()
-                .all(|request| request.route == "PUT /v1/targets")
-        );
+        assert_eq!(items, expected, "{args}");
+        let mut received = service.received().into_iter();
+        assert!(received.all(|request| request.route == "PUT /v1/targets"));
     }
     Ok(())
 }
@@ -51,52 +46,40 @@ async fn row_that_is_not_utf8_is_refused_with_its_line() -> TestResult {
     let mut file = tempfile::Builder::new().suffix(".csv").tempfile()?;
     file.write_all(b"id,title\npost-7,A title\npost-8,\xff\npost-9,\n")?;
     let path = file.path().to_string_lossy().into_owned();
-    let run = run(&service, &["targets", &path, "--skip-invalid"], "")?;
-    assert_eq!(
-        run.stderr,
-        "line 3: not-json: Not a JSON object: invalid utf-8 sequence of 1 bytes from index 6\n"
-    );
-    assert_eq!(run.code, Some(1));
-    let received = service.received();
-    let items = received.iter().flat_map(|request| &request.items);
-    assert_eq!(items.count(), 2);
+    let error =
+        "line 3: not-json: Not a JSON object: invalid utf-8 sequence of 1 bytes from index 6\n";
+    run(&service, &format!("targets {path} --skip-invalid"), "")?.assert_error(1, error);
+    assert_eq!(service.items().len(), 2);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn top_prints_targets_and_authors() -> TestResult {
+    let content = "all (UTC) · 2 targets\n\n rank  score  target  title    author\n    \
+                   1     57  post-7  A title  Ada (9)\n    2      5  post-8\n";
+    let authors = "all (UTC) · 1 author\n\n rank  score  user  name\n    1     62  9     Ada\n";
+    let hot = " rank  score  target  title    author\n    1   12.5  post-7  A title  9\n";
+    let none = "no target received points in the last seven days\n";
     for (page, args, route, text) in [
         (
             CONTENT,
-            vec!["top", "all", "--content", "--limit", "2"],
-            "GET /v1/content/all?limit=2",
-            "all (UTC) · 2 targets\n\n rank  score  target  title    author\n    \
-             1     57  post-7  A title  Ada (9)\n    2      5  post-8\n",
+            "all --content --limit 2",
+            "content/all?limit=2",
+            content,
         ),
         (
             AUTHORS,
-            vec!["top", "all", "--authors", "--date", "2026-11-20"],
-            "GET /v1/authors/all?date=2026-11-20",
-            "all (UTC) · 1 author\n\n rank  score  user  name\n    1     62  9     Ada\n",
+            "all --authors --date 2026-11-20",
+            "authors/all?date=2026-11-20",
+            authors,
         ),
-        (
-            HOT,
-            vec!["top", "--hot"],
-            "GET /v1/content/hot",
-            " rank  score  target  title    author\n    1   12.5  post-7  A title  9\n",
-        ),
-        (
-            r#"{"entries":[]}"#,
-            vec!["top", "--hot"],
-            "GET /v1/content/hot",
-            "no target received points in the last seven days\n",
-        ),
+        (HOT, "--hot", "content/hot", hot),
+        (r#"{"entries":[]}"#, "--hot", "content/hot", none),
     ] {
         let service = Service::start().await?.with_page(page);
-        let run = run(&service, &args, "")?;
-        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
-        assert_eq!(run.stdout, text);
-        assert_eq!(service.received()[0].route, route);
+        run(&service, &format!("top {args}"), "")?.assert_output(text);
+        let [request] = service.requests();
+        assert_eq!(request.route, format!("GET /v1/{route}"));
     }
     Ok(())
 }
@@ -105,13 +88,13 @@ async fn top_prints_targets_and_authors() -> TestResult {
 async fn top_refuses_contradicting_boards() -> TestResult {
     let service = Service::start().await?;
     for args in [
-        ["top", "--content", "--authors"],
-        ["top", "--hot", "--content"],
-        ["top", "week", "--hot"],
-        ["top", "--content", "--group=eu"],
+        "top --content --authors",
+        "top --hot --content",
+        "top week --hot",
+        "top --content --group=eu",
     ] {
-        let run = run(&service, &args, "")?;
-        assert_eq!(run.code, Some(2), "{args:?}: {}", run.stderr);
+        let run = run(&service, args, "")?;
+        assert_eq!(run.code, Some(2), "{args}: {}", run.stderr);
         assert!(run.stderr.contains("cannot be used with"), "{}", run.stderr);
     }
     assert_eq!(service.received().len(), 0);

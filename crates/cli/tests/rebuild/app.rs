@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use test_support::{
-    Answer, Api, SERVICE_KEY, Value, Worker, WorkerBuilder, json, scaled, shards, until,
+    Answer, Api, SERVICE_KEY, Value, Worker, WorkerBuilder, json, root, scaled, shards, until,
 };
 
 /// Number of users of a board that is too large for one page.
@@ -40,7 +40,12 @@ pub struct TestApp {
 impl TestApp {
     /// Starts a service on existing data.
     pub fn on(endpoint: &Endpoint) -> Self {
-        let worker = builder().var("PREFIX", &endpoint.prefix);
+        Self::with(endpoint, builder())
+    }
+
+    /// Starts a service with other settings on existing data.
+    pub fn with(endpoint: &Endpoint, builder: WorkerBuilder) -> Self {
+        let worker = builder.var("PREFIX", &endpoint.prefix);
         let worker = worker.store(&endpoint.store).start();
         Self::new(worker.api(), endpoint.clone(), worker)
     }
@@ -77,6 +82,44 @@ impl TestApp {
         response
     }
 
+    /// Sends an activity of today.
+    pub async fn act(&self, user: &str, action: &str, target: &str) -> Answer {
+        let activity = json!({"user": user, "action": action, "target": target});
+        self.send(activity).await
+    }
+
+    /// Hides or freezes a user, or no longer.
+    pub async fn moderate(&self, user: &str, hidden: bool, frozen: bool) {
+        let body = json!({"hidden": hidden, "frozen": frozen, "reason": "Spam \"ring\""});
+        let path = format!("/v1/users/{user}/moderation");
+        self.put(&path, &body).await;
+    }
+
+    /// Applies or undoes an adjustment of a user's points.
+    pub async fn adjust(&self, user: &str, adjustment: Value) {
+        let path = format!("/v1/users/{user}/adjustments");
+        self.post(&path, &adjustment).await;
+    }
+
+    /// Opens a case of these members, and decides it.
+    pub async fn decide_case(&self, members: Value, decision: Value) {
+        let opened = json!({"members": members, "reason": "Ring"});
+        let case = self.api.post("/v1/cases", &opened).await;
+        let id = case.assert_status(200).body["id"].clone();
+        let path = format!("/v1/cases/{}", id.as_str().unwrap_or_default());
+        self.put(&path, &decision).await;
+    }
+
+    /// Returns the entries of the audit log without their ids, which a rebuild changes.
+    pub async fn audit_log(&self) -> Vec<Value> {
+        let log = self.api.get("/v1/moderation").await.body;
+        let mut entries = log["entries"].as_array().cloned().unwrap_or_default();
+        for entry in &mut entries {
+            entry["id"] = Value::Null;
+        }
+        entries
+    }
+
     /// Creates ties, group boards, events, old days, undone, hidden, frozen and adjusted users, and long keys.
     pub async fn fill(&self) {
         self.count_in_events().await;
@@ -86,16 +129,14 @@ impl TestApp {
                     .await;
             }
         }
-        for activity in [
-            json!({"user": "ada", "action": "comment", "target": "a \"c\" – 艾, %_*[]"}),
-            json!({"user": "ada", "action": "visit", "target": "/", "groups": ["a|b:c"]}),
-            json!({"user": "bob", "action": "wave", "target": "w"}),
-        ] {
-            self.send(activity).await;
-        }
+        self.act("ada", "comment", "a \"c\" – 艾, %_*[]").await;
+        self.act("bob", "wave", "w").await;
+        let visit = json!({"user": "ada", "action": "visit", "target": "/", "groups": ["a|b:c"]});
+        self.send(visit).await;
         for target in ["p12", "never"] {
-            self.send(json!({"user": "cyd", "action": "like", "target": target, "undo": true, "at": noon(0)}))
-                .await;
+            let mut undo = like("cyd", target, 0);
+            undo["undo"] = json!(true);
+            self.send(undo).await;
         }
         for start in [0, MANY / 2] {
             let numbers = start..start + MANY / 2;
@@ -111,7 +152,7 @@ impl TestApp {
                 self.send(by_one_user.collect()).await;
             }
         }
-        self.moderate().await;
+        self.moderate_users().await;
     }
 
     /// Defines events, changes and deletes some, and counts activity in the others. They run afterwards.
@@ -132,8 +173,8 @@ impl TestApp {
             self.put(&path, body).await;
         }
         let send = async |user: &str, action: &str, target: &str, seconds: i64| {
-            self.send(json!({"user": user, "action": action, "target": target, "at": at(seconds), "groups": ["eu"]}))
-                .await;
+            let activity = json!({"user": user, "action": action, "target": target, "at": at(seconds), "groups": ["eu"]});
+            self.send(activity).await;
         };
         for (user, seconds) in [("ada", 1), ("bob", 7), ("cyd", 29), ("dan", 30), ("eve", 9)] {
             send(user, "like", "event", seconds).await;
@@ -144,10 +185,9 @@ impl TestApp {
             send("gone", "like", "event", 8).await;
         }
         send("cyd", "visit", "/event", 10).await;
-        self.send(
-            json!({"user": "bob", "action": "like", "target": "event", "undo": true, "at": at(31)}),
-        )
-        .await;
+        let undo =
+            json!({"user": "bob", "action": "like", "target": "event", "undo": true, "at": at(31)});
+        self.send(undo).await;
         for id in ["again", "deleted"] {
             let path = format!("/v1/events/{id}");
             self.delete(&path).await;
@@ -162,51 +202,57 @@ impl TestApp {
         until("the events have begun", runs).await;
     }
 
-    async fn moderate(&self) {
-        let api = &self.api;
-        let put = async |path: &str, body: Value| {
-            api.put(path, &body).await.assert_status(200);
-        };
-        put(
-            "/v1/users/ada",
-            json!({"name": "Ada \"the first\" 艾\\", "url": "https://example.org/艾?a=%22b%22"}),
-        )
-        .await;
-        put("/v1/users/eve", json!({"name": "Eve", "hidden": true})).await;
-        put("/v1/users/gone", json!({"name": "Gone"})).await;
-        put(
-            "/v1/users/bob/moderation",
-            json!({"hidden": true, "frozen": false, "reason": "Spam \"ring\""}),
-        )
-        .await;
-        put(
-            "/v1/users/dan/moderation",
-            json!({"hidden": false, "frozen": true, "reason": "Fights"}),
-        )
-        .await;
-        for (user, id, points) in [("fay", "case-1", -1.25), ("gus", "case-2", 40.0)] {
-            let path = format!("/v1/users/{user}/adjustments");
-            let adjustment =
-                json!({"id": id, "points": points, "reason": "Case", "groups": ["eu"]});
-            api.post(&path, &adjustment).await.assert_status(200);
-        }
-        for (user, id, points) in [
-            ("ada", "case-3", 12.5),
-            ("fay", "case-4", -900.0),
-            ("gus", "case-5", 7.0),
+    async fn moderate_users(&self) {
+        let ada =
+            json!({"name": "Ada \"the first\" 艾\\", "url": "https://example.org/艾?a=%22b%22"});
+        let eve = json!({"name": "Eve", "hidden": true});
+        for (user, profile) in [
+            ("ada", ada),
+            ("eve", eve),
+            ("gone", json!({"name": "Gone"})),
         ] {
-            let path = format!("/v1/users/{user}/adjustments");
-            let adjustment =
-                json!({"id": id, "points": points, "reason": "Case", "event": "season"});
-            api.post(&path, &adjustment).await.assert_status(200);
+            let path = format!("/v1/users/{user}");
+            self.put(&path, &profile).await;
         }
-        for (user, id) in [("gus", "case-2"), ("fay", "case-4")] {
-            let undo = json!({"id": id, "undo": true, "reason": "Appeal"});
-            let path = format!("/v1/users/{user}/adjustments");
-            api.post(&path, &undo).await.assert_status(200);
+        self.moderate("bob", true, false).await;
+        self.moderate("dan", false, true).await;
+        for (user, adjustment) in [
+            (
+                "fay",
+                json!({"id": "case-1", "points": -1.25, "groups": ["eu"]}),
+            ),
+            (
+                "gus",
+                json!({"id": "case-2", "points": 40, "groups": ["eu"]}),
+            ),
+            (
+                "ada",
+                json!({"id": "case-3", "points": 12.5, "event": "season"}),
+            ),
+            (
+                "fay",
+                json!({"id": "case-4", "points": -900, "event": "season"}),
+            ),
+            (
+                "gus",
+                json!({"id": "case-5", "points": 7, "event": "season"}),
+            ),
+            ("gus", json!({"id": "case-2", "undo": true})),
+            ("fay", json!({"id": "case-4", "undo": true})),
+        ] {
+            let mut adjustment = adjustment;
+            adjustment["reason"] = json!("Case");
+            self.adjust(user, adjustment).await;
         }
-        api.delete("/v1/users/gone").await.assert_status(204);
+        self.delete("/v1/users/gone").await;
     }
+}
+
+/// Returns the activity of the demo community.
+pub fn demo_community() -> Result<Vec<Value>, Box<dyn std::error::Error>> {
+    let text = std::fs::read_to_string(root().join("demo/community.jsonl"))?;
+    let lines: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
+    Ok(lines?)
 }
 
 /// Returns a like of some days ago, in the group `eu`.

@@ -5,9 +5,33 @@ use std::process::Command;
 
 use test_support::{SERVICE_KEY, TOKEN};
 
+use crate::TestResult;
 use crate::journal_app::JournalApp;
 use crate::run;
 use crate::run::Run;
+
+impl Run {
+    /// Asserts the exit code.
+    #[track_caller]
+    pub fn assert_code(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        self
+    }
+
+    /// Asserts the exit code and a part of the error.
+    #[track_caller]
+    pub fn assert_error(self, code: i32, error: &str) -> Self {
+        assert!(self.stderr.contains(error), "{self:?}");
+        self.assert_code(code)
+    }
+
+    /// Asserts the exit code and the whole standard output.
+    #[track_caller]
+    pub fn assert_stdout(self, code: i32, stdout: &str) -> Self {
+        assert_eq!(self.stdout, stdout, "{self:?}");
+        self.assert_code(code)
+    }
+}
 
 /// Prepares the command; all settings but `args` come from environment variables.
 pub fn command(app: &JournalApp, args: &[&str]) -> Command {
@@ -46,40 +70,26 @@ pub fn finish(command: Command) -> io::Result<Run> {
 /// Runs the command and asserts success.
 #[track_caller]
 pub fn succeed(app: &JournalApp, args: &[&str]) -> io::Result<Run> {
-    let run = run(app, args)?;
-    assert_eq!(run.code, Some(0), "{run:?}");
-    Ok(run)
+    Ok(run(app, args)?.assert_code(0))
 }
 
 /// Runs the command and asserts its exit code and a part of its error.
 #[track_caller]
 pub fn fails(app: &JournalApp, args: &[&str], code: i32, error: &str) -> io::Result<Run> {
-    let run = run(app, args)?;
-    assert_eq!(run.code, Some(code), "{run:?}");
-    assert!(run.stderr.contains(error), "{run:?}");
-    Ok(run)
+    Ok(run(app, args)?.assert_error(code, error))
 }
 
 /// Runs `rebuild`, asserts success, and returns its output.
 #[track_caller]
 pub fn rebuild(app: &JournalApp, args: &[&str]) -> io::Result<String> {
-    let run = run(app, &[&["rebuild"], args].concat())?;
-    assert_eq!(run.code, Some(0), "{run:?}");
+    let run = run(app, &[&["rebuild"], args].concat())?.assert_code(0);
     assert!(run.stdout.contains("\nrebuilt from "), "{run:?}");
     Ok(run.stdout)
 }
 
-/// Runs `verify` and returns its exit code and output.
-#[track_caller]
-pub fn verify(app: &JournalApp) -> io::Result<(Option<i32>, String)> {
-    let run = run(app, &["verify"])?;
-    Ok((run.code, run.stdout))
-}
-
 /// Runs `verify` and asserts that there are no differences.
 #[track_caller]
-pub fn assert_verified(app: &JournalApp) -> io::Result<()> {
-    let (code, output) = verify(app)?;
-    assert_eq!(code, Some(0), "{output}");
+pub fn assert_verified(app: &JournalApp) -> TestResult {
+    succeed(app, &["verify"])?;
     Ok(())
 }

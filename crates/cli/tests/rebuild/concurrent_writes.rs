@@ -106,8 +106,7 @@ async fn writes_during_rebuild_count_exactly_once() -> TestResult {
     let output = {
         let app = app.clone();
         tokio::task::spawn_blocking(move || {
-            let verified = run(&app, &["verify"])?;
-            assert_eq!(verified.code, Some(1), "{verified:?}");
+            run(&app, &["verify"])?.assert_code(1);
             rebuild(&app, &[])
         })
         .await??
@@ -126,8 +125,7 @@ async fn writes_during_rebuild_count_exactly_once() -> TestResult {
         }
     }
     assert_eq!(queued, 0, "activity was queued\n{output}");
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 /// A recount after the last writer gives each like its points, so each has counted exactly once.
@@ -172,8 +170,7 @@ async fn writes_during_recount_count_exactly_once() -> TestResult {
         let points = 5 * active.len() as u64;
         assert_eq!(score(&app, &user).await, Some(points), "{user}");
     }
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -189,7 +186,8 @@ async fn verify_during_writes_finds_no_difference() -> TestResult {
     });
     for _ in 0..depth(1, 3) {
         let app = app.clone();
-        tokio::task::spawn_blocking(move || assert_verified(&app)).await??;
+        let verify = move || run(&app, &["verify"]);
+        tokio::task::spawn_blocking(verify).await??.assert_code(0);
     }
     done.store(true, Ordering::Relaxed);
     writer.await?;
@@ -228,6 +226,5 @@ async fn activity_repeated_after_loss_counts_once() -> TestResult {
     let only = |user: &str| json!([{"rank": 1, "score": 2, "user": {"id": user}}]);
     assert_eq!(entries(5).await, only("ada"));
     assert_eq!(entries(0).await, only("bob"));
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }

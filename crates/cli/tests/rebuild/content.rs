@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use test_support::{Value, WorkerBuilder, json, rest};
 
 use crate::TestResult;
-use crate::app::{TestApp, builder, day, noon};
-use crate::cli::{assert_verified, rebuild, verify};
+use crate::app::{self, TestApp, builder, day, noon};
+use crate::cli::{assert_verified, rebuild};
 use crate::journal_app::JournalApp;
 use crate::observed::{assert_indexed, comparable_values};
 use crate::stored::redis_command;
 
 pub fn content(worker: WorkerBuilder, shards: u32) -> WorkerBuilder {
-    let worker = worker.var("CONTENT_PERIODS", "day,all");
-    let worker = worker
+    worker
+        .var("CONTENT_PERIODS", "day,all")
         .var("VISITORS", "like,bookmark")
-        .var("VISITOR_KEY", "a secret of thirty-two bytes, ok?");
-    worker.json("SHARDS", json!(shards))
+        .var("VISITOR_KEY", "a secret of thirty-two bytes, ok?")
+        .json("SHARDS", json!(shards))
 }
 
 /// Readers without an account.
@@ -31,9 +31,8 @@ pub fn paths_of_counts() -> Vec<String> {
     let mut paths = vec![format!("/v1/content/counts?{targets}")];
     for visitor in VISITORS {
         for action in ["like", "bookmark"] {
-            paths.push(format!(
-                "/v1/users/{visitor}/done?action={action}&{targets}"
-            ));
+            let path = format!("/v1/users/{visitor}/done?action={action}&{targets}");
+            paths.push(path);
         }
     }
     paths
@@ -59,11 +58,19 @@ fn undo(activity: Value) -> Value {
 }
 
 impl JournalApp {
-    /// Sends an activity and asserts its outcome.
-    async fn outcome(&self, activity: Value, expected: &str) {
+    /// Sends an activity, and asserts that it counts or is undone.
+    async fn outcome(&self, activity: Value) {
+        let expected = match activity["undo"] == true {
+            true => "undone",
+            false => "counted",
+        };
         let response = self.send(activity.clone()).await;
         assert_eq!(response.body["outcome"], expected, "{activity}");
         self.wait_for_receivers().await;
+    }
+
+    async fn count_like(&self, user: &str, target: &str) {
+        self.outcome(activity(user, "like", target)).await;
     }
 
     async fn register(&self, target: &str, fields: Value) {
@@ -85,42 +92,34 @@ impl JournalApp {
 
     /// Registers, likes, moderates, deletes and erases.
     pub async fn fill_content(&self) {
-        self.register("post-7", json!({"author": "9", "title": "A; title"}))
-            .await;
+        let post = json!({"author": "9", "title": "A; title"});
+        self.register("post-7", post).await;
         self.register("%23a", json!({"author": "9"})).await;
         self.register("bare", json!({"title": "No author"})).await;
-        self.outcome(activity("10", "publish", "post-8"), "counted")
-            .await;
+        self.outcome(activity("10", "publish", "post-8")).await;
         for user in ["42", "43", "44", "gone"] {
             for target in ["post-7", "post-8", "#a", "bare", "unknown"] {
-                self.outcome(activity(user, "like", target), "counted")
-                    .await;
+                self.count_like(user, target).await;
             }
-            self.outcome(activity(user, "follow", "9"), "counted").await;
+            self.outcome(activity(user, "follow", "9")).await;
         }
         for (id, on) in [("c 1", "post-7"), ("c-2", "#a"), ("c-3", "unknown")] {
             let comment = with(activity("43", "comment", id), json!({"on": on}));
-            self.outcome(comment, "counted").await;
+            self.outcome(comment).await;
         }
-        let dated = with(
-            activity("45", "like", "post-7"),
-            json!({"at": noon(3), "groups": ["eu"]}),
-        );
-        self.outcome(dated, "counted").await;
+        self.outcome(app::like("45", "post-7", 3)).await;
         let registers = with(activity("45", "like", "new"), json!({"author": "9"}));
-        self.outcome(registers, "counted").await;
+        self.outcome(registers).await;
         // The author is added later: likes before are not taken from them.
         self.register("bare", json!({"author": "10"})).await;
         for (user, target) in [("42", "post-7"), ("42", "bare"), ("43", "never")] {
             let like = undo(activity(user, "like", target));
             self.send(like).await;
         }
-        self.outcome(undo(activity("44", "follow", "9")), "undone")
-            .await;
-        self.outcome(undo(activity("43", "comment", "c-2")), "undone")
-            .await;
-        self.register("post-7", json!({"title": "Another title"}))
-            .await;
+        self.outcome(undo(activity("44", "follow", "9"))).await;
+        self.outcome(undo(activity("43", "comment", "c-2"))).await;
+        let title = json!({"title": "Another title"});
+        self.register("post-7", title).await;
         self.fill_visitors().await;
         self.moderate_content().await;
         self.erase_content().await;
@@ -130,38 +129,33 @@ impl JournalApp {
     async fn fill_visitors(&self) {
         for user in VISITORS {
             for target in ["post-7", "post-8", "bare", "unknown"] {
-                self.outcome(activity(user, "like", target), "counted")
-                    .await;
+                self.count_like(user, target).await;
             }
         }
-        self.outcome(activity(VISITORS[1], "bookmark", "post-7"), "counted")
-            .await;
-        self.outcome(undo(activity(VISITORS[1], "like", "post-7")), "undone")
-            .await;
+        let bookmark = activity(VISITORS[1], "bookmark", "post-7");
+        self.outcome(bookmark).await;
+        let unlike = undo(activity(VISITORS[1], "like", "post-7"));
+        self.outcome(unlike).await;
     }
 
     async fn moderate_content(&self) {
         self.hide("post-8", true).await;
         self.hide("%23a", true).await;
         self.hide("%23a", false).await;
-        self.outcome(activity("46", "like", "post-8"), "counted")
-            .await;
+        self.count_like("46", "post-8").await;
         let profile = json!({"name": "Ten", "hidden": true});
         self.put("/v1/users/10", &profile).await;
         // Deleted targets, of which one is registered again.
         for target in ["twice", "once"] {
             self.register(target, json!({"author": "9"})).await;
             for user in ["42", "43"] {
-                self.outcome(activity(user, "like", target), "counted")
-                    .await;
+                self.count_like(user, target).await;
             }
             self.delete_fully(&format!("/v1/targets/{target}")).await;
         }
         self.register("twice", json!({"author": "10"})).await;
-        self.outcome(activity("44", "like", "twice"), "counted")
-            .await;
-        self.outcome(undo(activity("42", "like", "twice")), "undone")
-            .await;
+        self.count_like("44", "twice").await;
+        self.outcome(undo(activity("42", "like", "twice"))).await;
     }
 
     async fn erase_content(&self) {
@@ -170,14 +164,12 @@ impl JournalApp {
         self.register("theirs", json!({"author": "left"})).await;
         self.register("deleted", json!({"author": "left"})).await;
         for target in ["theirs", "deleted"] {
-            self.outcome(activity("42", "like", target), "counted")
-                .await;
+            self.count_like("42", target).await;
         }
         self.delete_fully("/v1/targets/deleted").await;
         self.delete_fully("/v1/users/left").await;
         self.register("theirs", json!({"author": "9"})).await;
-        self.outcome(activity("43", "like", "theirs"), "counted")
-            .await;
+        self.count_like("43", "theirs").await;
     }
 
     /// Undoes some of it. The former authors lose what they have received, and erased ones nothing.
@@ -194,13 +186,10 @@ impl JournalApp {
             ("46", "post-8"),
             ("45", "new"),
         ] {
-            self.outcome(undo(activity(user, "like", target)), "undone")
-                .await;
+            self.outcome(undo(activity(user, "like", target))).await;
         }
-        self.outcome(undo(activity("43", "comment", "c 1")), "undone")
-            .await;
-        self.outcome(undo(activity("43", "follow", "9")), "undone")
-            .await;
+        self.outcome(undo(activity("43", "comment", "c 1"))).await;
+        self.outcome(undo(activity("43", "follow", "9"))).await;
     }
 
     /// Returns the comparable data of all keys. Asserts that the index is complete.
@@ -222,9 +211,7 @@ impl JournalApp {
 
 /// Returns the responses about content.
 async fn read_content(app: &JournalApp) -> Vec<(String, Value)> {
-    let worker = content(builder(), 1).var("PREFIX", &app.endpoint.prefix);
-    let worker = worker.store(&app.endpoint.store).start();
-    let reader = TestApp::new(worker.api(), app.endpoint.clone(), worker);
+    let reader = TestApp::with(&app.endpoint, content(builder(), 1));
     let mut paths = vec!["/v1/content/hot".to_owned()];
     for period in ["day", "all"] {
         for board in ["content", "authors"] {
@@ -244,17 +231,7 @@ async fn read_content(app: &JournalApp) -> Vec<(String, Value)> {
         paths.push(format!("/v1/targets/{target}"));
     }
     paths.extend(paths_of_counts());
-    let mut responses = Vec::new();
-    for path in paths {
-        let response = reader.api.get(&path).await;
-        assert!(
-            [200, 404].contains(&response.status),
-            "{path}: {}",
-            response.text
-        );
-        responses.push((path, response.body));
-    }
-    responses
+    crate::responses::read(&reader, paths).await
 }
 
 async fn assert_rebuilt(shards: u32) -> TestResult {
@@ -265,8 +242,7 @@ async fn assert_rebuilt(shards: u32) -> TestResult {
         1 => read_content(&app).await,
         _ => Vec::new(),
     };
-    let (code, output) = verify(&app)?;
-    assert_eq!(code, Some(0), "{output}");
+    assert_verified(&app)?;
     let journal = app.api.get("/v1/journal?limit=5000").await;
     assert!(!journal.text.contains("\"left\""), "{}", journal.text);
     app.lose_data().await?;
@@ -310,7 +286,7 @@ async fn archived_board_of_content_is_not_rebuilt() -> TestResult {
     let key = |name: &str| app.key_on(0, name);
     app.register("post-7", json!({"author": "9"})).await;
     let like = |user: &str| with(activity(user, "like", "post-7"), json!({"at": noon(9)}));
-    app.outcome(like("42"), "counted").await;
+    app.outcome(like("42")).await;
     let names = ["Td", "Ad"].map(|kind| format!("{kind}:{}", day(9)));
     let boards = names.each_ref().map(|name| key(&format!("b{name}")));
     let (mut redis, archived) = (app.redis(), key("a"));
@@ -318,9 +294,8 @@ async fn archived_board_of_content_is_not_rebuilt() -> TestResult {
         redis_command::<i64>(&mut redis, &["DEL", board])?;
         redis_command::<i64>(&mut redis, &["SADD", &archived, name])?;
     }
-    app.outcome(like("43"), "counted").await;
-    app.outcome(undo(activity("42", "like", "post-7")), "undone")
-        .await;
+    app.outcome(like("43")).await;
+    app.outcome(undo(activity("42", "like", "post-7"))).await;
     assert_verified(&app)?;
     let before = app.comparable()?;
     rebuild(&app, &[])?;

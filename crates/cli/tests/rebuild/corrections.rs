@@ -49,10 +49,8 @@ impl JournalApp {
     /// Returns the boards of the archived day. The response cache does not know the page size.
     async fn archived(&self, unique: u32) -> Boards {
         let mut boards = Boards::default();
-        for (kind, board) in ["ranking", "content", "authors"]
-            .into_iter()
-            .zip(&mut boards)
-        {
+        let kinds = ["ranking", "content", "authors"].into_iter();
+        for (kind, board) in kinds.zip(&mut boards) {
             let path = format!("/v1/{kind}/day?date={}&limit={unique}", day(DAYS_AGO));
             let response = self.api.get(&path).await;
             response.assert_status(200);
@@ -76,10 +74,8 @@ impl JournalApp {
     async fn expire_day(&self) -> TestResult {
         age(self, 40).await;
         let keys = self.keys_of_day();
-        assert!(
-            keys.iter().any(|key| rest(key).starts_with("bd:")),
-            "{keys:?}"
-        );
+        let has_board = keys.iter().any(|key| rest(key).starts_with("bd:"));
+        assert!(has_board, "{keys:?}");
         for key in keys {
             redis_command::<i64>(&mut self.redis(), &["DEL", &key])?;
         }
@@ -106,15 +102,8 @@ async fn check(shards: u32) -> TestResult {
         app.put(&path, &json!({"name": user})).await;
     }
     // Both like p. The like of y is one of an own post.
-    for (user, target) in [
-        ("9", "p"),
-        ("42", "p"),
-        ("42", "q"),
-        ("5", "p"),
-        ("5", "x"),
-        ("42", "y"),
-        ("hidden", "p"),
-    ] {
+    let likes = "9 p, 42 p, 42 q, 5 p, 5 x, 42 y, hidden p".split(", ");
+    for (user, target) in likes.filter_map(|like| like.split_once(' ')) {
         app.send(like(user, target)).await;
     }
     app.wait_for_receivers().await;
@@ -129,9 +118,7 @@ async fn check(shards: u32) -> TestResult {
     // An archived board is closed.
     app.send(like("9", "late")).await;
     app.wait_for_receivers().await;
-    let body = json!({"hidden": true, "frozen": false, "reason": "A test"});
-    let moderation = "/v1/users/hidden/moderation";
-    app.put(moderation, &body).await;
+    app.moderate("hidden", true, false).await;
     let mut before = before;
     before[0].remove("hidden");
     assert_eq!(app.archived(51).await, before);
@@ -143,8 +130,7 @@ async fn check(shards: u32) -> TestResult {
     assert!(!app.keys_of_day().is_empty());
     rebuild(&app, &[])?;
     assert_verified(&app)?;
-    let body = json!({"hidden": false, "frozen": false, "reason": "A test"});
-    app.put(moderation, &body).await;
+    app.moderate("hidden", false, false).await;
     app.archive_corrections().await;
     let joined = boards([
         &[("9", 4), ("5", 4), ("hidden", 2)],
@@ -159,8 +145,7 @@ async fn check(shards: u32) -> TestResult {
     app.delete("/v1/users/hidden").await;
     app.archive_corrections().await;
     assert_eq!(app.archived(53).await, before);
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 #[tokio::test]

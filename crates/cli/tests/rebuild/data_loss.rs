@@ -1,26 +1,20 @@
 //! Rebuild after a store has lost all data, from a demo community and from random histories.
 
-use test_support::{SERVICE_KEY, Value, depth, json, root};
+use test_support::{depth, json, root};
 
 use crate::TestResult;
 use crate::app::{USERS, noon};
-use crate::cli::{assert_verified, rebuild, verify};
+use crate::cli::{assert_verified, fails, rebuild, run};
 use crate::journal_app::JournalApp;
 use crate::observed::Observed;
 use crate::random::{Random, variable};
-use crate::run;
 use crate::stored::is_of_rebuild;
 
 /// Imports the demo community, fills the app and sends random activities.
 async fn fill(app: &JournalApp) -> TestResult {
     let community = root().join("demo/community.jsonl");
-    let variables = [
-        ("ACTIVITY_RANK_URL", app.url.as_str()),
-        ("ACTIVITY_RANK_KEY", SERVICE_KEY),
-    ];
     let import = ["import", &community.to_string_lossy(), "--shift-to-now"];
-    let imported = run::finish(run::command(&import, &variables), "", SERVICE_KEY)?;
-    assert_eq!(imported.code, Some(0), "{imported:?}");
+    run(app, &import)?.assert_code(0);
     app.fill().await;
     let mut random = Random::new(7);
     let count = variable("MORE", depth(500, 3000)) as usize;
@@ -33,12 +27,11 @@ async fn rebuilt_community_is_unchanged() -> TestResult {
     let app = JournalApp::start(|worker| worker);
     fill(&app).await?;
     let before = Observed::read(&app).await?;
-    let (code, output) = verify(&app)?;
-    assert_eq!(code, Some(0), "{output}");
+    let output = run(&app, &["verify"])?.assert_code(0).stdout;
     assert!(output.starts_with("no differences\n"), "{output}");
 
     app.lose_data().await?;
-    assert_eq!(verify(&app)?.0, Some(1));
+    fails(&app, &["verify"], 1, "")?;
     println!("{}", rebuild(&app, &[])?);
     Observed::read(&app).await?.assert_same(&before);
     assert_verified(&app)?;
@@ -46,21 +39,18 @@ async fn rebuilt_community_is_unchanged() -> TestResult {
     assert!(!left.iter().any(|key| is_of_rebuild(key)), "{left:?}");
 
     // Deduplication records are rebuilt too.
-    let like = json!({"user": "ada", "action": "like", "target": "p0"});
-    assert_eq!(app.send(like).await.body["outcome"], "duplicate");
+    let repeated = app.act("ada", "like", "p0").await;
+    assert_eq!(repeated.body["outcome"], "duplicate");
     Ok(())
 }
 
 /// Sends one request, or an array of activities. The rules have a cooldown and a daily cap.
 async fn random_change(app: &JournalApp, random: &mut Random) {
     let user = random.choose(&USERS);
-    let api = &app.api;
     match random.below(12) {
         0 => {
-            let reason = "Because";
-            let moderation = json!({"hidden": random.below(2) == 0, "frozen": random.below(4) == 0, "reason": reason});
-            let path = format!("/v1/users/{user}/moderation");
-            api.put(&path, &moderation).await.assert_status(200);
+            let (hidden, frozen) = (random.below(2) == 0, random.below(4) == 0);
+            app.moderate(user, hidden, frozen).await;
         }
         1 => {
             let mut profile = json!({"name": format!("Name {}", random.below(3))});
@@ -68,7 +58,7 @@ async fn random_change(app: &JournalApp, random: &mut Random) {
                 profile["hidden"] = json!(random.below(2) == 0);
             }
             let path = format!("/v1/users/{user}");
-            api.put(&path, &profile).await.assert_status(200);
+            app.put(&path, &profile).await;
         }
         2 => {
             let points = (random.below(400) as f64 - 200.5) / 2.0;
@@ -84,28 +74,23 @@ async fn random_change(app: &JournalApp, random: &mut Random) {
                     adjustment["at"] = json!(noon(random.below(3) as i64));
                 }
             }
-            let path = format!("/v1/users/{user}/adjustments");
-            api.post(&path, &adjustment).await.assert_status(200);
+            app.adjust(user, adjustment).await;
         }
         3 if random.below(4) == 0 => {
             let path = format!("/v1/users/{user}");
-            api.delete(&path).await.assert_status(204);
+            app.delete(&path).await;
         }
         _ => {
-            let items = 1 + random.below(8);
-            let items: Vec<Value> = (0..items)
-                .map(|_| {
-                    let mut activity = random.activity(1, 6);
-                    activity["user"] = json!(random.choose(&USERS));
-                    if random.below(4) == 0 {
-                        activity["action"] = json!("share");
-                    }
-                    activity
-                })
-                .collect();
-            api.post("/v1/activity", &json!(items))
-                .await
-                .assert_status(200);
+            let mut items = Vec::new();
+            for _ in 0..1 + random.below(8) {
+                let mut activity = random.activity(1, 6);
+                activity["user"] = json!(random.choose(&USERS));
+                if random.below(4) == 0 {
+                    activity["action"] = json!("share");
+                }
+                items.push(activity);
+            }
+            app.send(json!(items)).await;
         }
     }
 }
@@ -126,16 +111,13 @@ async fn rebuilt_random_history_is_unchanged() -> TestResult {
             random_change(&app, &mut random).await;
         }
         let before = Observed::read(&app).await?;
-        let (code, output) = verify(&app)?;
-        assert_eq!(code, Some(0), "round {round}: {output}");
+        println!("round {round}");
+        assert_verified(&app)?;
         app.lose_data().await?;
         rebuild(&app, &[])?;
         Observed::read(&app).await?.assert_same(&before);
         let output = rebuild(&app, &[])?;
-        assert!(
-            output.starts_with("no differences\n"),
-            "round {round}: {output}"
-        );
+        assert!(output.starts_with("no differences\n"), "{output}");
         Observed::read(&app).await?.assert_same(&before);
         for user in USERS {
             assert_points_add_up(&app, user).await;
@@ -146,17 +128,13 @@ async fn rebuilt_random_history_is_unchanged() -> TestResult {
 
 /// The changes of points add up to the all-time score, which only visible users have.
 async fn assert_points_add_up(app: &JournalApp, user: &str) {
-    let visible = json!({"hidden": false, "frozen": false, "reason": "A test"});
+    app.moderate(user, false, false).await;
     let path = format!("/v1/users/{user}");
-    app.put(&format!("{path}/moderation"), &visible).await;
     app.put(&path, &json!({"hidden": false})).await;
     let (mut sum, mut before) = (0.0, String::new());
     loop {
-        let page = app
-            .api
-            .get(&format!("{path}/points?limit=100{before}"))
-            .await;
-        let page = page.assert_status(200).body.clone();
+        let path = format!("{path}/points?limit=100{before}");
+        let page = app.api.get(&path).await.assert_status(200).body.clone();
         let entries = page["entries"].as_array().into_iter().flatten();
         let points = entries.map(|entry| entry["points"].as_f64());
         sum += points.map(Option::unwrap_or_default).sum::<f64>();
@@ -168,9 +146,6 @@ async fn assert_points_add_up(app: &JournalApp, user: &str) {
     let standing = app.api.get(&format!("/v1/ranking/all/users/{user}")).await;
     let score = standing.assert_status(200).body["score"].as_f64();
     // The points have at most two decimals.
-    assert_eq!(
-        score.map(|score| (score * 100.0).round()),
-        Some((sum * 100.0).round()),
-        "{user}"
-    );
+    let [found, expected] = [score, Some(sum)].map(|sum| sum.map(|sum| (sum * 100.0).round()));
+    assert_eq!(found, expected, "{user}");
 }

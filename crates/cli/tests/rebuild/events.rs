@@ -28,12 +28,16 @@ fn event(from: i64, to: i64) -> Value {
     json!({"title": "Event", "from": noon(from), "to": noon(to)})
 }
 
+/// Returns the definition with other points of likes.
+fn with_points(mut definition: Value, points: u64) -> Value {
+    definition["actions"] = json!({"like": points});
+    definition
+}
+
 fn recount(app: &JournalApp, event: &'static str, definition: &Value) -> TestResult {
     let output = RecountFile::for_event(event, definition)?.apply(app)?;
-    assert!(
-        output.starts_with(&format!("{LIMITS}\nrecounted from ")),
-        "{output}"
-    );
+    let begin = format!("{LIMITS}\nrecounted from ");
+    assert!(output.starts_with(&begin), "{output}");
     Ok(())
 }
 
@@ -45,11 +49,6 @@ impl JournalApp {
     async fn like(&self, user: &str, target: &str, at: &str) {
         let like = json!({"user": user, "action": "like", "target": target, "at": at});
         self.send(like).await;
-    }
-
-    async fn adjust(&self, user: &str, body: Value) {
-        let path = format!("/v1/users/{user}/adjustments");
-        self.post(&path, &body).await;
     }
 
     /// The board of an event, as responses show it.
@@ -76,20 +75,14 @@ impl JournalApp {
 async fn event_of_the_past_counts_what_the_journal_has() -> TestResult {
     let app = start();
     let [a, b, c] = &peers(["a", "b", "c"]);
-    for (user, target, days_ago) in [
-        (a, "1", 21),
-        (a, "2", 20),
-        (b, "1", 12),
-        (b, "2", 11),
-        (c, "1", 10),
-        (c, "2", 15),
-    ] {
-        app.like(user, target, &noon(days_ago)).await;
+    for (user, days_ago) in [(a, [21, 20]), (b, [12, 11]), (c, [10, 15])] {
+        app.like(user, "1", &noon(days_ago[0])).await;
+        app.like(user, "2", &noon(days_ago[1])).await;
     }
-    app.send(json!({"user": c, "action": "comment", "target": "3", "at": noon(16)}))
-        .await;
-    app.send(json!({"user": b, "action": "like", "target": "2", "undo": true}))
-        .await;
+    let comment = json!({"user": c, "action": "comment", "target": "3", "at": noon(16)});
+    app.send(comment).await;
+    let undo = json!({"user": b, "action": "like", "target": "2", "undo": true});
+    app.send(undo).await;
     recount(&app, "past", &event(20, 10))?;
     let rows = [(c.as_str(), 5), (a.as_str(), 2), (b.as_str(), 2)];
     app.assert_rows("past", &rows).await;
@@ -105,8 +98,7 @@ async fn event_of_the_past_counts_what_the_journal_has() -> TestResult {
     recount(&app, "past", &json!({}))?;
     let rows = [(c.as_str(), 5), (a.as_str(), 4), (b.as_str(), 2)];
     app.assert_rows("past", &rows).await;
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,17 +106,15 @@ async fn preview_of_an_event_changes_nothing() -> TestResult {
     let app = start();
     let [a, b, c] = &peers(["a", "b", "c"]);
     for (user, action) in [(a, "like"), (b, "comment"), (c, "like")] {
-        app.send(json!({"user": user, "action": action, "target": "1", "at": noon(1)}))
-            .await;
+        let activity = json!({"user": user, "action": action, "target": "1", "at": noon(1)});
+        app.send(activity).await;
     }
     recount(&app, "season", &event(2, -2))?;
     app.assert_rows("season", &[(b, 3), (a, 2), (c, 2)]).await;
-    let mut changed = event(2, -2);
-    changed["actions"] = json!({"like": 4});
+    let changed = with_points(event(2, -2), 4);
     app.api.get("/v1/journal").await.assert_status(200);
     let before = app.data()?;
-    let shown = preview(&app, "season", &changed)?;
-    assert_eq!(shown.code, Some(0), "{shown:?}");
+    let shown = preview(&app, "season", &changed)?.assert_code(0);
     let expected = format!(
         "board event:season: 3 of 2 members change, 7 → 8 points\n\n \
          rank  →  points  →  id\n    2  1       2  4  {a}\n    3  2       2  4  {c}\n    1  -       3  0  {b}\n\n\
@@ -136,11 +126,9 @@ async fn preview_of_an_event_changes_nothing() -> TestResult {
     app.assert_rows("season", &[(a, 4), (c, 4)]).await;
     // The next activity counts by the new definition.
     app.like(c, "2", &noon(0)).await;
-    app.send(json!({"user": b, "action": "comment", "target": "2"}))
-        .await;
+    app.act(b, "comment", "2").await;
     app.assert_rows("season", &[(c, 8), (a, 4)]).await;
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,19 +138,13 @@ async fn recounted_board_lacks_hidden_and_erased_users() -> TestResult {
     for user in [a, b, c] {
         app.like(user, "1", &noon(3)).await;
     }
-    let moderate = async |hidden: bool| {
-        let path = format!("/v1/users/{a}/moderation");
-        let body = json!({"hidden": hidden, "frozen": false, "reason": "Spam"});
-        app.put(&path, &body).await;
-    };
-    moderate(true).await;
+    app.moderate(a, true, false).await;
     app.delete(&format!("/v1/users/{b}")).await;
     recount(&app, "past", &event(5, 1))?;
     app.assert_rows("past", &[(c, 2)]).await;
-    moderate(false).await;
+    app.moderate(a, false, false).await;
     app.assert_rows("past", &[(a, 2), (c, 2)]).await;
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -196,8 +178,7 @@ async fn activity_during_recounts_of_an_event_counts_once() -> TestResult {
         let app = app.clone();
         move || -> std::io::Result<()> {
             for points in depth(7, 3)..9 {
-                let mut definition = event(2, -2);
-                definition["actions"] = json!({"like": points});
+                let definition = with_points(event(2, -2), points);
                 RecountFile::for_event("season", &definition)?.apply(&app)?;
             }
             Ok(())
@@ -213,8 +194,7 @@ async fn activity_during_recounts_of_an_event_counts_once() -> TestResult {
         let (user, standing) = writer.await?;
         assert_eq!(board_of(user).await, json!(8 * standing), "{user}");
     }
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -232,20 +212,16 @@ async fn adjustments_of_a_recounted_event_are_kept() -> TestResult {
     let undo = |id: &str| json!({"id": id, "undo": true, "reason": "Mistake"});
     app.adjust(b, undo("3")).await;
     app.assert_rows("season", &[(a, 12)]).await;
-    let mut changed = event(2, -2);
-    changed["actions"] = json!({"like": 5});
-    recount(&app, "season", &changed)?;
+    recount(&app, "season", &with_points(event(2, -2), 5))?;
     // The adjustments count as they were applied: b had only 2 points to lose.
     app.assert_rows("season", &[(a, 15), (b, 3)]).await;
     app.adjust(b, undo("2")).await;
     app.assert_rows("season", &[(a, 15), (b, 5)]).await;
     assert_verified(&app)?;
     // An undo returns what the adjustment takes by this definition.
-    changed["actions"] = json!({"like": 1});
-    recount(&app, "season", &changed)?;
+    recount(&app, "season", &with_points(event(2, -2), 1))?;
     app.assert_rows("season", &[(a, 11), (b, 1)]).await;
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 /// The event begins half an hour before the last change of the clocks and ends half an hour after it. In autumn both
@@ -275,12 +251,9 @@ async fn event_across_change_of_clocks_is_exact() -> TestResult {
     let definition = json!({"title": "Night", "from": local(from), "to": local(to)});
     recount(&app, "night", &definition)?;
     let board = app.api.get("/v1/events/night/ranking").await;
-    board.assert_status(200);
-    let board = &board.body;
-    assert_eq!(
-        board["entries"],
-        json!([{"rank": 1, "score": 4, "user": {"id": "a"}}])
-    );
+    let board = &board.assert_status(200).body;
+    let expected = json!([{"rank": 1, "score": 4, "user": {"id": "a"}}]);
+    assert_eq!(board["entries"], expected);
     let found = ["from", "to"].map(|name| board["event"][name].clone());
     assert_eq!(found, [json!(from.to_string()), json!(to.to_string())]);
     Ok(())
@@ -311,8 +284,8 @@ async fn recounted_events_are_rebuilt() -> TestResult {
     }
     random.send_activities(&app.api, 300).await;
     recount(&app, "season", &season(1.5))?;
-    app.adjust("r1", json!({"id": "1", "undo": true, "reason": "A test"}))
-        .await;
+    let undo = json!({"id": "1", "undo": true, "reason": "A test"});
+    app.adjust("r1", undo).await;
     recount(&app, "past", &event(21, 4))?;
     app.delete("/v1/events/groups").await;
     random.send_activities(&app.api, 300).await;
@@ -340,8 +313,7 @@ async fn event_is_recounted_by_recounted_rules() -> TestResult {
     random.send_activities(&app.api, 100).await;
     recount(&app, "past", &event(25, 2))?;
     random.send_activities(&app.api, 100).await;
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -356,48 +328,25 @@ async fn unusable_definitions_change_nothing() -> TestResult {
         (json!({}), "There is no event past."),
         (reversed, "must be after from"),
     ] {
-        let refused = preview(&app, "past", &definition)?;
-        assert_eq!(refused.code, Some(3), "{refused:?}");
-        assert!(refused.stderr.contains(error), "{refused:?}");
+        preview(&app, "past", &definition)?.assert_error(3, error);
     }
     for (args, error) in [
-        (
-            vec!["--rules", "rules.json", "--event", "past"],
-            "cannot be used with",
-        ),
-        (
-            vec!["--definition", "event.json", "--rules", "rules.json"],
-            "cannot be used with",
-        ),
-        (vec![], "<--rules <FILE>|--accounts|--event <ID>>"),
+        (" --rules a.json --event past", "cannot be used with"),
+        (" --definition a.json --rules b.json", "cannot be used with"),
+        ("", "<--rules <FILE>|--accounts|--event <ID>>"),
     ] {
-        fails(
-            &app,
-            &[&["recount", "--dry-run"], &args[..]].concat(),
-            2,
-            error,
-        )?;
+        let args = format!("recount --dry-run{args}");
+        fails(&app, &args.split(' ').collect::<Vec<_>>(), 2, error)?;
     }
     // The maximum of a score has room for one like of these points, not for two.
     app.like("ada", "b", &noon(3)).await;
-    let mut jackpot = event(5, 1);
-    jackpot["actions"] = json!({"like": 80_000});
-    let refused = preview(&app, "past", &jackpot)?;
-    assert_eq!(refused.code, Some(3), "{refused:?}");
-    assert!(
-        refused.stderr.contains("a score would exceed its maximum"),
-        "{refused:?}"
-    );
+    let jackpot = with_points(event(5, 1), 80_000);
+    let error = "a score would exceed its maximum";
+    preview(&app, "past", &jackpot)?.assert_error(3, error);
     assert_eq!(recounts(&app).await, 0);
     assert_verified(&app)?;
-    assert_eq!(app.event_board_status("past").await, 404);
+    let board = app.api.get("/v1/events/past/ranking").await;
+    board.assert_status(404);
     assert_eq!(app.data()?.len(), before.len());
     Ok(())
-}
-
-impl JournalApp {
-    async fn event_board_status(&self, event: &str) -> u16 {
-        let path = format!("/v1/events/{event}/ranking");
-        self.api.get(&path).await.status
-    }
 }

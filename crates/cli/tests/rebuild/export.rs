@@ -6,7 +6,7 @@ use test_support::{Value, json};
 
 use crate::TestResult;
 use crate::app::{day, like, noon};
-use crate::cli::{run, succeed};
+use crate::cli::{fails, succeed};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
 
@@ -34,14 +34,11 @@ async fn entries(app: &JournalApp, path: &str) -> Value {
 /// Profiles, moderation and adjustments are in the file, but in no line that `import` sends.
 #[tokio::test(flavor = "multi_thread")]
 async fn exported_activity_is_imported() -> TestResult {
-    let (app, other) = (
-        JournalApp::start(|worker| worker),
-        JournalApp::start(|worker| worker),
-    );
+    let [app, other] = [(); 2].map(|()| JournalApp::start(|worker| worker));
     let mut random = Random::new(17);
     for _ in 0..30 {
         let activities: Vec<Value> = (0..10).map(|_| random.activity(20, 8)).collect();
-        app.post("/v1/activity", &json!(activities)).await;
+        app.send(json!(activities)).await;
     }
     let mut undo = like("ada", "p1", 2);
     app.send(undo.clone()).await;
@@ -62,18 +59,14 @@ async fn exported_activity_is_imported() -> TestResult {
     let profile = profile.and_then(Value::as_object).ok_or("no profile")?;
     assert_eq!(profile.len(), 1, "{profile:?}");
 
-    let again = run(&app, &["export", "--activity", "--output", &file])?;
-    assert_eq!(again.code, Some(2), "{again:?}");
-    assert!(again.stderr.contains("add --force to overwrite it"));
+    let again = ["export", "--activity", "--output", &file];
+    fails(&app, &again, 2, "add --force to overwrite it")?;
 
     succeed(&other, &["import", &file])?;
     let week = format!("/v1/ranking/week?limit=100&date={}", day(9));
     for path in ["/v1/ranking/all?limit=100", &week] {
-        assert_eq!(
-            scores(&other, path).await,
-            scores(&app, path).await,
-            "{path}"
-        );
+        let expected = scores(&app, path).await;
+        assert_eq!(scores(&other, path).await, expected, "{path}");
     }
     Ok(())
 }
@@ -97,21 +90,17 @@ async fn exported_board_has_all_rows() -> TestResult {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("board.csv");
     let file = file.to_string_lossy().into_owned();
-    let exported = run(&app, &["export", "--board", &board, "--output", &file])?;
+    let exported = succeed(&app, &["export", "--board", &board, "--output", &file])?;
     assert_eq!(exported.stdout, "exported 231 lines\n");
     let text = fs::read_to_string(&file)?;
     let mut rows = text.lines();
     assert_eq!(rows.next(), Some("rank,score,id,name"));
-    assert!(
-        text.contains(",2,u007,\"Ada, \"\"the first\"\"\"\n"),
-        "{text}"
-    );
+    let named = ",2,u007,\"Ada, \"\"the first\"\"\"\n";
+    assert!(text.contains(named), "{text}");
     assert_eq!(rows.count(), 230);
 
-    let refused = run(&app, &["export", "--board", "week"])?;
-    assert_eq!(refused.code, Some(2), "{refused:?}");
-    assert!(refused.stderr.contains("'week' is not a board"));
-    let unknown = run(&app, &["export", "--board", "event:none"])?;
-    assert_eq!(unknown.code, Some(3), "{unknown:?}");
+    let week = ["export", "--board", "week"];
+    fails(&app, &week, 2, "'week' is not a board")?;
+    fails(&app, &["export", "--board", "event:none"], 3, "")?;
     Ok(())
 }

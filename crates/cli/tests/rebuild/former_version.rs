@@ -1,7 +1,7 @@
 //! Conversion of the data of the version before, whose keys had no generation.
 
 use redis::RedisResult;
-use test_support::{Api, json, key_on, rest, shards};
+use test_support::{Api, key_on, rest, shards};
 
 use crate::TestResult;
 use crate::cli::{assert_verified, rebuild};
@@ -48,8 +48,7 @@ async fn rebuild_converts_data_of_former_version() -> TestResult {
     let (mut redis, archived) = (app.redis(), app.key("a"));
     let name = "d:2018-09-09";
     redis_command::<i64>(&mut redis, &["SADD", &archived, name])?;
-    let like = json!({"user": "ada", "action": "like", "target": "last"});
-    app.send(like.clone()).await.assert_status(200);
+    app.act("ada", "like", "last").await;
     let before = Observed::read(&app).await?;
 
     for shard in 0..shards() {
@@ -69,8 +68,7 @@ async fn rebuild_converts_data_of_former_version() -> TestResult {
     for name in app.data()?.keys().map(|key| rest(key)) {
         for shard in 0..shards() {
             let former = format!("{{{}:{shard}}}{name}", app.endpoint.prefix);
-            let is_former = key_on(&app.endpoint.prefix, shard, name) != former;
-            if is_former {
+            if key_on(&app.endpoint.prefix, shard, name) != former {
                 let exists: bool = redis_command(&mut redis, &["EXISTS", &former])?;
                 assert!(!exists, "{former}");
             }
@@ -78,6 +76,7 @@ async fn rebuild_converts_data_of_former_version() -> TestResult {
     }
     let members: Vec<String> = redis_command(&mut redis, &["SMEMBERS", &archived])?;
     assert_eq!(members, [name]);
-    assert_eq!(app.send(like).await.body["outcome"], "duplicate");
+    let repeated = app.act("ada", "like", "last").await;
+    assert_eq!(repeated.body["outcome"], "duplicate");
     Ok(())
 }

@@ -1,15 +1,16 @@
 //! `import --rebuild`: the journal of a file in an empty deployment, also of other settings.
 
 use std::path::Path;
-use std::sync::mpsc::channel;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
-use test_support::{Fault, Forwarder, Value, WorkerBuilder, depth, json, until};
+use test_support::{Fault, Forwarder, Recorded, Value, WorkerBuilder, depth, json};
 
 use crate::TestResult;
 use crate::app::{like, noon};
-use crate::cli::{command_at, fails, succeed};
+use crate::cli::{fails, succeed};
 use crate::content::{VISITORS, content, paths_of_counts};
+use crate::interruption::{hang_at, kill};
 use crate::journal_app::JournalApp;
 use crate::observed::{normalize_audit_log, without_order_of_ties};
 use crate::random::Random;
@@ -29,11 +30,8 @@ fn export(app: &JournalApp, folder: &TempDir) -> Result<String, Box<dyn std::err
 
 #[track_caller]
 fn import(app: &JournalApp, file: &str) -> TestResult {
-    let imported = succeed(app, &["import", file, "--rebuild"])?;
-    assert!(
-        imported.stdout.starts_with("imported from "),
-        "{imported:?}"
-    );
+    let output = succeed(app, &["import", file, "--rebuild"])?.stdout;
+    assert!(output.starts_with("imported from "), "{output}");
     Ok(())
 }
 
@@ -59,14 +57,9 @@ async fn read(app: &JournalApp) -> Vec<(String, Value)> {
         }
     }
     let mut responses = without_order_of_ties(responses);
-    for path in [
-        "/v1/targets/post-7",
-        "/v1/targets/%23a",
-        "/v1/users/9/targets",
-    ] {
-        let response = app.api.get(path).await;
-        responses.push((path.to_owned(), response.body));
-    }
+    let targets = ["targets/post-7", "targets/%23a", "users/9/targets"];
+    let targets = targets.map(|path| format!("/v1/{path}"));
+    responses.extend(responses::read(app, targets.into()).await);
     for path in paths_of_counts() {
         let response = app.api.get(&path).await;
         responses.push((path, response.assert_status(200).body.clone()));
@@ -91,8 +84,8 @@ async fn file_is_rebuilt_over_other_shards() -> TestResult {
         import(&other, &file)?;
         println!("{from} to {to} shards");
         responses::assert_same(&read(&other).await, &expected);
-        let like = json!({"user": "ada", "action": "like", "target": "p0"});
-        assert_eq!(other.send(like).await.body["outcome"], "duplicate");
+        let repeated = other.act("ada", "like", "p0").await;
+        assert_eq!(repeated.body["outcome"], "duplicate");
         for user in ["43", VISITORS[0]] {
             let undo = json!({"user": user, "action": "like", "target": "post-7", "undo": true});
             for app in [&app, &other] {
@@ -116,7 +109,7 @@ async fn file_is_rebuilt_in_another_time_zone() -> TestResult {
         let mut random = Random::new(23);
         for _ in 0..40 {
             let activities: Vec<Value> = (0..10).map(|_| random.activity(20, 40)).collect();
-            app.post("/v1/activity", &json!(activities)).await;
+            app.send(json!(activities)).await;
         }
         for user in ["ada", "bob"] {
             app.send(like(user, "late", 3)).await;
@@ -152,25 +145,14 @@ async fn interrupted_import_goes_on() -> TestResult {
     let forwarder = Forwarder::to(&other.store());
     // At first before the second shard has a state.
     for requests in [0, 9, 20] {
-        let (send, reached) = channel();
-        let mut left = requests;
-        forwarder.fail(move |request| {
-            left -= 1;
-            let is_reached = match requests {
-                0 => String::from_utf8_lossy(&request.body).contains(":1}r\""),
-                _ => left <= 0,
-            };
-            is_reached.then(|| {
-                // The receiver is gone after the run is killed.
-                let _ = send.send(());
-                Fault::HangAfter
-            })
-        });
+        let sent = AtomicUsize::new(0);
+        let is_reached = move |request: &Recorded| match requests {
+            0 => String::from_utf8_lossy(&request.body).contains(":1}r\""),
+            _ => sent.fetch_add(1, Ordering::Relaxed) + 1 >= requests,
+        };
         let args = ["import", &file, "--rebuild"];
-        let mut child = command_at(&other, &forwarder.url(), &args).spawn()?;
-        until("the request", async || reached.try_recv().ok()).await;
-        child.kill()?;
-        child.wait()?;
+        let child = hang_at(&other, &forwarder, &args, Fault::HangAfter, is_reached).await?;
+        kill(child)?;
         forwarder.heal();
         fails(&other, &["verify"], 2, "an import is unfinished")?;
     }

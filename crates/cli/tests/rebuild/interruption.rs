@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use redis::RedisResult;
-use test_support::{Fault, Forwarder, Recorded, depth, json, shards, until};
+use test_support::{Fault, Forwarder, Recorded, Value, depth, json, shards, until};
 
 use crate::TestResult;
 use crate::app::noon;
@@ -88,8 +88,7 @@ async fn rebuild_survives_kill_in_every_phase() -> TestResult {
         Observed::read(&app).await?.assert_same(&before);
         round += 1;
     }
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 /// Recounts in turn by both files, killed in every phase. Each is in the journal once, however often it was killed.
@@ -166,11 +165,8 @@ pub fn run_and_kill(
     let (first, max_requests) = PHASES[number % PHASES.len()];
     let mut in_phase = first.is_empty();
     // The replay starts with requests for all shards; later phases are one shard at a time.
-    let max_requests = if in_phase {
-        max_requests * u64::from(shards())
-    } else {
-        max_requests
-    };
+    let each = if in_phase { u64::from(shards()) } else { 1 };
+    let max_requests = max_requests * each;
     let (last, after) = (random.below(max_requests), random.below(2) == 0);
     let (reached, is_reached) = channel();
     let mut requests = 0;
@@ -187,10 +183,9 @@ pub fn run_and_kill(
         }
         // The receiver is gone after a completed run.
         let _ = reached.send(());
-        Some(if after {
-            Fault::HangAfter
-        } else {
-            Fault::HangBefore
+        Some(match after {
+            true => Fault::HangAfter,
+            false => Fault::HangBefore,
         })
     });
     let mut child = command_at(app, &forwarder.url(), args).spawn()?;
@@ -200,8 +195,7 @@ pub fn run_and_kill(
                 // Lets the request reach the store; only its response hangs.
                 std::thread::yield_now();
             }
-            child.kill()?;
-            child.wait()?;
+            kill(child)?;
             return Ok(false);
         }
         if let Some(status) = child.try_wait()? {
@@ -219,19 +213,10 @@ async fn superseded_rebuild_stops() -> TestResult {
     app.lose_data().await?;
     let forwarder = Forwarder::to(&app.store());
     // A replay request of the first run hangs until the second run has taken over.
-    let (send, reached) = channel();
-    forwarder.fail(move |request| {
-        is_replay(request).then(|| {
-            // The receiver is gone after the run is killed.
-            let _ = send.send(());
-            Fault::HangAfter
-        })
-    });
-    let mut first = command_at(&app, &forwarder.url(), &["rebuild", "--retries", "0"]).spawn()?;
-    until("the first run", async || reached.try_recv().ok()).await;
+    let args = ["rebuild", "--retries", "0"];
+    let first = hang_at(&app, &forwarder, &args, Fault::HangAfter, is_replay).await?;
     rebuild(&app, &[])?;
-    first.kill()?;
-    first.wait()?;
+    kill(first)?;
 
     // The owner changes before each replay request of this run.
     app.lose_data().await?;
@@ -246,16 +231,9 @@ async fn superseded_rebuild_stops() -> TestResult {
         None
     });
     let superseded = finish(command_at(&app, &forwarder.url(), &["rebuild"]))?;
-    assert_eq!(superseded.code, Some(3), "{superseded:?}");
-    assert!(
-        superseded
-            .stderr
-            .contains("another run has taken over this rebuild"),
-        "{superseded:?}"
-    );
+    superseded.assert_error(3, "another run has taken over this rebuild");
     succeed(&app, &["rebuild", "--fresh"])?;
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 /// Returns whether a request applies journal entries.
@@ -265,25 +243,22 @@ fn is_replay(request: &Recorded) -> bool {
 
 /// Kills a rebuild before the store has a swap.
 pub async fn kill_before_swap(app: &JournalApp, forwarder: &Forwarder) -> TestResult {
-    kill(hang_at(app, forwarder, Fault::HangBefore, swaps).await?)?;
+    kill(hang_at(app, forwarder, &["rebuild"], Fault::HangBefore, swaps).await?)?;
     forwarder.heal();
     Ok(())
 }
 
 /// Kills a rebuild at the request that lets the shards swap: with the last entry that has been read of each.
 pub async fn kill_at_swap(app: &JournalApp, forwarder: &Forwarder, fault: Fault) -> TestResult {
-    let child = hang_at(app, forwarder, fault, |request| {
-        swaps(request)
-            && request.commands().iter().all(|command| {
-                let keys = command[2].as_str().and_then(|keys| keys.parse().ok());
-                keys.is_some_and(|keys: usize| command[3 + keys + 3] != "")
-            })
-    });
-    let child = child.await?;
-    until("the store's response", async || {
-        (forwarder.under_way() == 0).then_some(())
-    })
-    .await;
+    let is_last = |command: &Vec<Value>| {
+        let keys = command[2].as_str().and_then(|keys| keys.parse().ok());
+        keys.is_some_and(|keys: usize| command[3 + keys + 3] != "")
+    };
+    let is_reached =
+        move |request: &Recorded| swaps(request) && request.commands().iter().all(is_last);
+    let child = hang_at(app, forwarder, &["rebuild"], fault, is_reached).await?;
+    let is_done = async || (forwarder.under_way() == 0).then_some(());
+    until("the store's response", is_done).await;
     kill(child)?;
     forwarder.heal();
     Ok(())
@@ -293,15 +268,26 @@ fn swaps(request: &Recorded) -> bool {
     String::from_utf8_lossy(&request.body).contains(SWAP)
 }
 
-fn kill(mut child: Child) -> io::Result<()> {
+pub fn kill(mut child: Child) -> io::Result<()> {
     child.kill()?;
     child.wait().map(|_| ())
 }
 
-/// Starts a rebuild and waits until it hangs at a request.
-async fn hang_at(
+/// Sends SIGINT to a command, and returns its error after its end.
+pub fn interrupt(child: Child) -> io::Result<String> {
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &pid]).status()?;
+    assert!(sent.success());
+    let output = child.wait_with_output()?;
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Starts a command and waits until it hangs at a request.
+pub async fn hang_at(
     app: &JournalApp,
     forwarder: &Forwarder,
+    args: &[&str],
     fault: Fault,
     is_reached: impl Fn(&Recorded) -> bool + Send + 'static,
 ) -> io::Result<Child> {
@@ -313,8 +299,8 @@ async fn hang_at(
             fault.clone()
         })
     });
-    let child = command_at(app, &forwarder.url(), &["rebuild"]).spawn()?;
-    until("the swap", async || reached.try_recv().ok()).await;
+    let child = command_at(app, &forwarder.url(), args).spawn()?;
+    until("the request", async || reached.try_recv().ok()).await;
     Ok(child)
 }
 
@@ -325,29 +311,16 @@ async fn interrupted_rebuild_changes_nothing() -> TestResult {
     app.fill().await;
     let before = Observed::read(&app).await?;
     let forwarder = Forwarder::to(&app.store());
-    let child = hang_at(&app, &forwarder, Fault::HangBefore, swaps).await?;
-    let pid = child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
-            .status()?
-            .success()
-    );
-    let output = child.wait_with_output()?;
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
-    assert!(
-        stderr.contains("run it again to resume\nerror: interrupted"),
-        "{stderr}"
-    );
-    let like = json!({"user": "ada", "action": "like", "target": "p0"});
-    assert_eq!(app.send(like).await.body["outcome"], "duplicate");
+    let child = hang_at(&app, &forwarder, &["rebuild"], Fault::HangBefore, swaps).await?;
+    let error = interrupt(child)?;
+    let expected = "run it again to resume\nerror: interrupted";
+    assert!(error.contains(expected), "{error}");
+    let repeated = app.act("ada", "like", "p0").await;
+    assert_eq!(repeated.body["outcome"], "duplicate");
     forwarder.heal();
-    let resumed = finish(command_at(&app, &forwarder.url(), &["rebuild"]))?;
-    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    finish(command_at(&app, &forwarder.url(), &["rebuild"]))?.assert_code(0);
     Observed::read(&app).await?.assert_same(&before);
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 /// An isolate that knew the former generation goes on with the new one, in the same request.
@@ -355,19 +328,17 @@ async fn interrupted_rebuild_changes_nothing() -> TestResult {
 async fn service_goes_on_after_rebuild() -> TestResult {
     let app = JournalApp::start(|worker| worker);
     app.fill().await;
-    let like = |target: &str| json!({"user": "ada", "action": "like", "target": target});
     for number in 0..3 {
         rebuild(&app, &[])?;
-        let target = format!("after-{number}");
-        assert_eq!(app.send(like(&target)).await.body["outcome"], "counted");
-        assert_eq!(app.send(like(&target)).await.body["outcome"], "duplicate");
+        for outcome in ["counted", "duplicate"] {
+            let like = app.act("ada", "like", &format!("after-{number}")).await;
+            assert_eq!(like.body["outcome"], outcome);
+        }
         let all = app.api.get("/v1/users/ada/standings").await;
         all.assert_status(200);
-        let user = format!("new-{number}");
-        let path = format!("/v1/users/{user}");
+        let path = format!("/v1/users/new-{number}");
         app.put(&path, &json!({"name": "New"})).await;
         app.delete(&path).await;
     }
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }

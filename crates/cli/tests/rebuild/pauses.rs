@@ -20,8 +20,7 @@ async fn rebuild_restores_pauses() -> TestResult {
     for (user, ahead) in [("42", 3), ("42", 9), ("7", 3), ("8", 3)] {
         pause(user, ahead).await?;
     }
-    app.send(json!({"user": "42", "action": "like", "target": "a"}))
-        .await;
+    app.act("42", "like", "a").await;
     app.delete("/v1/users/7/pause").await;
     app.delete("/v1/users/8").await;
     assert_verified(&app)?;

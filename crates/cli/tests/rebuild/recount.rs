@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use test_support::{Value, WorkerBuilder, depth, json, shard_of, shards};
 
 use crate::TestResult;
-use crate::app::{day, noon};
-use crate::cli::{assert_verified, command, fails, finish, rebuild, run, succeed};
+use crate::app::{self, day, noon};
+use crate::cli::{assert_verified, fails, rebuild, run, succeed};
 use crate::journal_app::JournalApp;
 use crate::observed::{Observed, without_order_of_ties};
 use crate::random::{Random, variable};
@@ -71,8 +71,7 @@ impl RecountFile {
     #[track_caller]
     pub fn apply(&self, app: &JournalApp) -> io::Result<String> {
         let run = self.run(app, &["--apply", "--yes"])?;
-        assert_eq!(run.code, Some(0), "{run:?}");
-        Ok(run.stdout)
+        Ok(run.assert_code(0).stdout)
     }
 }
 
@@ -89,10 +88,6 @@ pub fn dated_rules() -> Value {
         "publish": {"points": 3, "received": 1},
         "wave": [{"points": 6, "cooldown": 3600}, {"from": noon(12), "points": 2}],
     })
-}
-
-fn like(user: &str, target: &str) -> Value {
-    json!({"user": user, "action": "like", "target": target})
 }
 
 /// Returns the responses that do not depend on the instants of the test.
@@ -129,18 +124,15 @@ async fn dry_run_lists_moves_and_changes_nothing() -> TestResult {
         ("bob", "comment", "c"),
         ("cyd", "publish", "d"),
     ] {
-        app.send(json!({"user": user, "action": action, "target": target}))
-            .await;
+        app.act(user, action, target).await;
     }
-    app.send(json!({"user": "bob", "action": "like", "target": "old", "at": noon(200), "groups": ["eu"]}))
-        .await;
+    app.send(app::like("bob", "old", 200)).await;
     app.api.get("/v1/journal").await.assert_status(200);
     let before = app.data()?;
     let rules = RecountFile::new(&json!({"like": {"points": 1}, "comment": {"points": 12}}))?;
     let old = format!("d:{}:eu", day(200));
     let boards = ["--dry-run", "--board", "all", "--board", old.as_str()];
-    let preview = rules.run(&app, &boards)?;
-    assert_eq!(preview.code, Some(0), "{preview:?}");
+    let preview = rules.run(&app, &boards)?.assert_code(0);
     let expected = format!(
         "board all: 3 of 3 members change, 19 → 25 points\n\n \
          rank  →  points   →  id\n    2  1       5  13  bob\n    1  2      10  10  cyd\n    3  3       4   2  ada\n\n\
@@ -159,20 +151,14 @@ async fn dry_run_lists_moves_and_changes_nothing() -> TestResult {
             "entries": 5, "note": LIMITS})
     );
     assert_eq!(app.data()?, before);
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 /// The other service has the rules from the beginning, and gets the same requests, with `MORE` random ones.
 #[tokio::test(flavor = "multi_thread")]
 async fn recounted_boards_match_a_service_with_the_rules() -> TestResult {
-    let start = |rules: Option<Value>| {
-        JournalApp::start(|worker| match rules {
-            Some(rules) => worker.json("RULES", rules),
-            None => worker,
-        })
-    };
-    let (app, reference) = (start(None), start(Some(dated_rules())));
+    let app = JournalApp::start(|worker| worker);
+    let reference = JournalApp::start(|worker| worker.json("RULES", dated_rules()));
     for app in [&app, &reference] {
         app.fill().await;
         let count = variable("MORE", depth(500, 2500)) as usize;
@@ -182,18 +168,15 @@ async fn recounted_boards_match_a_service_with_the_rules() -> TestResult {
     let rules = RecountFile::new(&dated_rules())?;
     let output = rules.apply(&app)?;
     println!("{output}");
-    assert!(
-        output.starts_with(&format!("{LIMITS}\nrecounted from ")),
-        "{output}"
-    );
-    assert!(output.ends_with("; no request waited\n"), "{output}");
+    let begin = format!("{LIMITS}\nrecounted from ");
+    let is_whole = output.starts_with(&begin) && output.ends_with("; no request waited\n");
+    assert!(is_whole, "{output}");
     responses::assert_same(&boards(&app).await, &expected);
     assert_eq!(recounts(&app).await, shards() as usize);
     assert_verified(&app)?;
 
     // Later activity counts by the rules of the service; an undo takes back the points of the recount.
-    let wave = json!({"user": "new", "action": "comment", "target": "c"});
-    assert_eq!(app.send(wave).await.body["points"], 3);
+    assert_eq!(app.act("new", "comment", "c").await.body["points"], 3);
     let undone = json!({"user": "bob", "action": "like", "target": "p12", "undo": true});
     assert_eq!(app.send(undone).await.body["points"], -4);
     Random::new(12).send_activities(&app.api, 300).await;
@@ -210,8 +193,7 @@ async fn recounted_boards_match_a_service_with_the_rules() -> TestResult {
     rules.apply(&app)?;
     let again = rules.run(&app, &["--dry-run"])?;
     assert!(again.stdout.starts_with("board all: 0 of "), "{again:?}");
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 fn with_content(worker: WorkerBuilder) -> WorkerBuilder {
@@ -241,12 +223,11 @@ async fn targets_and_authors_are_recounted() -> TestResult {
     let undo =
         |user: &str| json!({"user": user, "action": "like", "target": "post-7", "undo": true});
     for user in ["1", "2", "3"] {
-        app.send(like(user, "post-7")).await;
+        app.act(user, "like", "post-7").await;
     }
-    app.send(json!({"user": "4", "action": "like", "target": "post-7", "at": noon(3)}))
-        .await;
-    app.send(json!({"user": "5", "action": "follow", "target": "9"}))
-        .await;
+    let earlier = json!({"user": "4", "action": "like", "target": "post-7", "at": noon(3)});
+    app.send(earlier).await;
+    app.act("5", "follow", "9").await;
     app.send(undo("1")).await;
     assert_eq!(app.points_received().await, [6, 8]);
     let rules = json!({
@@ -254,16 +235,8 @@ async fn targets_and_authors_are_recounted() -> TestResult {
         "follow": {"received": 0},
     });
     let rules = RecountFile::new(&rules)?;
-    let preview = rules.run(
-        &app,
-        &[
-            "--dry-run",
-            "--board",
-            "content:all",
-            "--board",
-            "authors:all",
-        ],
-    )?;
+    let boards = ["--board=content:all", "--board=authors:all"];
+    let preview = rules.run(&app, &[&["--dry-run"], &boards[..]].concat())?;
     for line in [
         "board content:all: 1 of 1 member change, 6 → 60 points",
         "board authors:all: 1 of 1 member change, 8 → 60 points",
@@ -285,60 +258,40 @@ async fn targets_and_authors_are_recounted() -> TestResult {
     app.lose_data().await?;
     rebuild(&app, &[])?;
     assert_eq!(app.points_received().await, [5, 5]);
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unusable_recounts_change_nothing() -> TestResult {
     let app = JournalApp::start(|worker| worker);
-    app.send(like("ada", "a")).await;
-    app.send(like("ada", "b")).await;
+    app.act("ada", "like", "a").await;
+    app.act("ada", "like", "b").await;
     assert_verified(&app)?;
     let mut before = app.data()?;
-    let refused = |rules: Value, args: &[&str], code: i32, error: &str| -> TestResult {
-        let run = RecountFile::new(&rules)?.run(&app, args)?;
-        assert_eq!(run.code, Some(code), "{run:?}");
-        assert!(run.stderr.contains(error), "{run:?}");
+    let refused = |points: u64, args: &[&str], code: i32, error: &str| -> TestResult {
+        let file = RecountFile::new(&json!({"like": {"points": points}}))?;
+        file.run(&app, args)?.assert_error(code, error);
         Ok(())
     };
-    let valid = json!({"like": {"points": 3}});
     let apply = ["--apply", "--yes"];
-    refused(
-        valid.clone(),
-        &["--apply"],
-        2,
-        "use --yes to apply without asking",
-    )?;
-    refused(valid.clone(), &[], 2, "<--dry-run|--apply>")?;
-    refused(
-        json!({"like": {"points": 0}}),
-        &apply,
-        2,
-        "like.points must be above 0",
-    )?;
-    refused(
-        valid.clone(),
-        &["--dry-run", "--board", "week"],
-        2,
-        "'week' is not a board",
-    )?;
+    refused(3, &["--apply"], 2, "use --yes to apply without asking")?;
+    refused(3, &[], 2, "<--dry-run|--apply>")?;
+    refused(0, &apply, 2, "like.points must be above 0")?;
+    let week = ["--dry-run", "--board", "week"];
+    refused(3, &week, 2, "'week' is not a board")?;
     assert_eq!(app.data()?, before);
     // Both likes together exceed the limit. A failed preview leaves nothing that must be continued.
-    let jackpot = json!({"like": {"points": 80_000}});
-    refused(jackpot.clone(), &["--dry-run"], 3, "a score would exceed")?;
+    refused(80_000, &["--dry-run"], 3, "a score would exceed")?;
     assert_verified(&app)?;
     assert_eq!(app.data()?, before);
-    refused(jackpot, &apply, 3, "a score would exceed")?;
-    assert_eq!(
-        app.send(like("ada", "b")).await.body["outcome"],
-        "duplicate"
-    );
+    refused(80_000, &apply, 3, "a score would exceed")?;
+    let repeated = app.act("ada", "like", "b").await;
+    assert_eq!(repeated.body["outcome"], "duplicate");
     before = without_progress(app.data()?);
     for command in ["rebuild", "verify"] {
         fails(&app, &[command], 2, "a recount is unfinished")?;
     }
-    refused(valid.clone(), &apply, 2, "a recount is unfinished")?;
+    refused(3, &apply, 2, "a recount is unfinished")?;
     succeed(&app, &["verify", "--fresh"])?;
     assert_eq!(app.data()?, before);
 
@@ -347,12 +300,7 @@ async fn unusable_recounts_change_nothing() -> TestResult {
     let point = (1_u64 << 30).to_string();
     let _: f64 = redis_command(&mut app.redis(), &["ZINCRBY", &board, &point, "ada"])?;
     for args in [&apply[..], &["--dry-run"]] {
-        refused(
-            valid.clone(),
-            args,
-            1,
-            "the store has values that the journal lacks",
-        )?;
+        refused(3, args, 1, "the store has values that the journal lacks")?;
     }
     assert_eq!(recounts(&app).await, 0);
     Ok(())
@@ -368,24 +316,15 @@ fn without_progress(mut data: StoredData) -> StoredData {
 #[tokio::test(flavor = "multi_thread")]
 async fn wrangler_configuration_has_the_rules() -> TestResult {
     let app = JournalApp::start(|worker| worker);
-    app.send(like("ada", "a")).await;
+    app.act("ada", "like", "a").await;
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("wrangler.toml");
     let text = "compatibility_date = \"2026-11-01\"\n[[env.production.vars.RULES.like]]\npoints = 5\n\
         [[env.production.vars.RULES.like]]\nfrom = \"2999-01-01\"\npoints = 6\n";
     fs::write(&path, text)?;
     let file = path.to_str().unwrap_or_default();
-    let args = [
-        "recount",
-        "--rules",
-        file,
-        "--environment",
-        "production",
-        "--apply",
-        "--yes",
-    ];
-    let applied = finish(command(&app, &args))?;
-    assert_eq!(applied.code, Some(0), "{applied:?}");
+    let args = ["recount", "--rules", file, "--environment=production"];
+    succeed(&app, &[&args[..], &["--apply", "--yes"]].concat())?;
     let standing = app.without_cache();
     let standing = standing.api.get("/v1/ranking/all/users/ada").await;
     assert_eq!(standing.body["score"], 5);

@@ -6,7 +6,7 @@ use test_support::{Forwarder, json, rest};
 
 use crate::TestResult;
 use crate::app::{like, noon};
-use crate::cli::{assert_verified, command, command_at, finish, rebuild};
+use crate::cli::{assert_verified, command_at, finish, rebuild, succeed};
 use crate::journal_app::JournalApp;
 use crate::observed::{sorted_values, without_repeat};
 use crate::recount::{RecountFile, recounts};
@@ -30,29 +30,24 @@ async fn fill(app: &JournalApp) {
     for (user, target) in [("ada", "x"), ("bob", "x"), ("ada", "y"), ("cyd", "x")] {
         app.send(like(user, target, 0)).await;
     }
-    app.send(json!({"user": "ada", "action": "visit", "target": "/"}))
-        .await;
+    app.act("ada", "visit", "/").await;
     let mut undo = like("ada", "y", 0);
     undo["undo"] = json!(true);
     app.send(undo).await;
     app.send(like("ada", "y", 0)).await;
-    let api = &app.api;
-    let put = async |path: &str, body| api.put(path, &body).await.assert_status(200).status;
-    put("/v1/users/ada", json!({"name": "Ada"})).await;
-    put("/v1/users/bob", json!({"name": "Bob", "hidden": true})).await;
-    let hide = json!({"hidden": true, "frozen": true, "reason": "Spam"});
-    put("/v1/users/ada/moderation", hide).await;
-    let adjustment = json!({"id": "case-1", "points": -1, "reason": "Case"});
-    let response = api.post("/v1/users/ada/adjustments", &adjustment).await;
-    response.assert_status(200);
-    let undo = json!({"id": "case-1", "undo": true, "reason": "Appeal"});
-    let response = api.post("/v1/users/ada/adjustments", &undo).await;
-    response.assert_status(200);
+    app.put("/v1/users/ada", &json!({"name": "Ada"})).await;
+    let bob = json!({"name": "Bob", "hidden": true});
+    app.put("/v1/users/bob", &bob).await;
+    app.moderate("ada", true, true).await;
+    for (field, value) in [("points", json!(-1)), ("undo", json!(true))] {
+        let adjustment = json!({"id": "case-1", "reason": "Case", field: value});
+        app.adjust("ada", adjustment).await;
+    }
     let hide = json!({"hidden": true, "reason": "Spam"});
-    put("/v1/targets/x/moderation", hide).await;
+    app.put("/v1/targets/x/moderation", &hide).await;
     app.send(like("dan", "z", 0)).await;
     for path in ["/v1/targets/z", "/v1/users/cyd", "/v1/targets/y"] {
-        api.delete(path).await.assert_status(204);
+        app.delete(path).await;
     }
     let mut undo = like("dan", "z", 0);
     undo["undo"] = json!(true);
@@ -71,9 +66,7 @@ fn comparable(data: &StoredData, key: &str) -> Vec<String> {
         Some(_) | None => None,
     };
     let mut lines: Vec<String> = match (rest(key), value.clone()) {
-        ("i", StoredValue::Sorted(entries)) => {
-            entries.into_iter().map(|(member, _)| member).collect()
-        }
+        ("i", StoredValue::Sorted(entries)) => entries.into_iter().map(|entry| entry.0).collect(),
         (name, StoredValue::Sorted(scores)) => return sorted_values(name, scores),
         ("p", StoredValue::Hash(fields)) => {
             let line = |(field, value): (String, String)| {
@@ -147,8 +140,8 @@ async fn refuse_writes(
         if has_failed {
             let context = format!("{refused:?}");
             assert_refused(&run, &context);
-            let resumed = finish(command(app, args))?;
-            assert_eq!(resumed.code, Some(0), "{context}: {resumed:?}");
+            println!("{context}");
+            succeed(app, args)?;
         }
         check(&refused, has_failed).await?;
     }
@@ -204,8 +197,7 @@ async fn refuse_recounts(file: &RecountFile) -> TestResult {
     };
     let args = file.args(&["--apply", "--yes"]);
     refuse_writes(&app, &args, 20, async || Ok(()), check).await?;
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,10 +1,10 @@
 //! Rebuilds that are rejected, and `--discard`.
 
-use test_support::{Gateway, RedisOptions, RedisServer, json};
+use test_support::{Gateway, RedisOptions, RedisServer};
 
 use crate::TestResult;
 use crate::app::like;
-use crate::cli::{command, fails, finish, rebuild, run, succeed, verify};
+use crate::cli::{command, fails, finish, rebuild, run, succeed};
 use crate::journal_app::JournalApp;
 use crate::observed::Observed;
 use crate::stored::{is_of_rebuild, redis_command};
@@ -30,19 +30,14 @@ async fn data_missing_from_journal_needs_discard() -> TestResult {
     redis_command::<f64>(&mut redis, &["ZINCRBY", &board, &point, "cyd"])?;
     let changed = Observed::read(&app).await?;
 
-    let rejected = run(&app, &["rebuild"])?;
-    assert_eq!(rejected.code, Some(1), "{rejected:?}");
+    let error = "nothing was changed: 1 value would be lost; use --discard to rebuild anyway";
+    let rejected = fails(&app, &["rebuild"], 1, error)?;
     let difference = "board all all, cyd: ";
     assert!(rejected.stdout.contains(difference), "{rejected:?}");
-    let error = "nothing was changed: 1 value would be lost; use --discard to rebuild anyway";
-    assert!(rejected.stderr.contains(error), "{rejected:?}");
     assert_nothing_left(&app)?;
-    assert_eq!(
-        app.send(like("ada", "p0", 0)).await.body["outcome"],
-        "duplicate"
-    );
-    let (code, output) = verify(&app)?;
-    assert_eq!(code, Some(1), "{output}");
+    let repeated = app.send(like("ada", "p0", 0)).await;
+    assert_eq!(repeated.body["outcome"], "duplicate");
+    fails(&app, &["verify"], 1, "")?;
     Observed::read(&app).await?.assert_same(&changed);
 
     rebuild(&app, &["--discard"])?;
@@ -53,9 +48,7 @@ async fn data_missing_from_journal_needs_discard() -> TestResult {
     let erasures = audit.text.matches("\"erase\"").count();
     assert!(erasures >= 1 && entries > erasures, "{}", audit.text);
     // A user hidden before the rebuild keeps the number in the audit log.
-    let unhide = json!({"hidden": false, "frozen": false, "reason": "Over"});
-    let path = "/v1/users/bob/moderation";
-    app.put(path, &unhide).await;
+    app.moderate("bob", false, false).await;
     let audit = app.api.get("/v1/moderation?limit=1").await;
     assert_eq!(audit.body["entries"][0]["user"]["id"], "bob");
     after = Observed::read(&app).await?;
@@ -69,38 +62,26 @@ async fn data_missing_from_journal_needs_discard() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn data_of_another_deployment_is_rejected() -> TestResult {
     let app = JournalApp::start(|worker| worker);
-    app.send(json!({"user": "a", "action": "like", "target": "x"}))
-        .await;
+    app.act("a", "like", "x").await;
     let mut redis = app.redis();
     let mut other = command(&app, &["rebuild"]);
     other.env("PREFIX", "other");
-    let rejected = finish(other)?;
-    assert_eq!(rejected.code, Some(2));
-    assert!(
-        rejected
-            .stderr
-            .contains("not other: set PREFIX to that of the service"),
-        "{rejected:?}"
-    );
+    finish(other)?.assert_error(2, "not other: set PREFIX to that of the service");
     let users = app.key("p");
     let stored: String = redis_command(&mut redis, &["HGET", &users, "\t"])?;
     for other in ["v5 else", "v1 else"] {
         redis_command::<i64>(&mut redis, &["HSET", &users, "\t", other])?;
         // The service rejects the request for the journal.
-        let rejected = run(&app, &["rebuild"])?;
-        assert_eq!(rejected.code, Some(3), "{rejected:?}");
         let error = format!("was written by another version ({other})");
-        assert!(rejected.stderr.contains(&error), "{rejected:?}");
+        fails(&app, &["rebuild"], 3, &error)?;
     }
     redis_command::<i64>(&mut redis, &["HSET", &users, "\t", &stored])?;
     let unknown = app.key("zzz:1");
     redis_command::<String>(&mut redis, &["SET", &unknown, "1"])?;
     for command in ["rebuild", "verify"] {
-        let rejected = run(&app, &[command])?;
-        let error = format!(
-            "error: unexpected data in the store: {unknown} is not a key of this version\n"
-        );
-        assert_eq!((rejected.code, rejected.stderr), (Some(3), error));
+        let error = format!("unexpected data in the store: {unknown} is not a key of this version");
+        let rejected = run(&app, &[command])?.assert_code(3);
+        assert_eq!(rejected.stderr, format!("error: {error}\n"));
         assert_nothing_left(&app)?;
     }
     redis_command::<i64>(&mut redis, &["DEL", &unknown])?;
@@ -117,25 +98,23 @@ async fn second_copy_needs_memory() -> TestResult {
     app.send(like("ada", "a", 0)).await;
     let mut connection = redis.connection();
     let memory: String = redis_command(&mut connection, &["INFO", "memory"])?;
-    let used = memory
-        .lines()
-        .find_map(|line| line.strip_prefix("used_memory:"));
+    let mut fields = memory.lines();
+    let used = fields.find_map(|line| line.strip_prefix("used_memory:"));
     let maximum = used.unwrap_or_default().trim();
-    let _: String = redis_command(&mut connection, &["CONFIG", "SET", "maxmemory", maximum])?;
+    let limit = |connection: &mut redis::Connection, bytes: &str| {
+        redis_command::<String>(connection, &["CONFIG", "SET", "maxmemory", bytes])
+    };
+    limit(&mut connection, maximum)?;
+    let full = "and the store has 0 MB left: raise maxmemory";
     for command in ["verify", "rebuild"] {
-        fails(
-            &app,
-            &[command],
-            2,
-            "and the store has 0 MB left: raise maxmemory",
-        )?;
+        fails(&app, &[command], 2, full)?;
     }
     let keys: Vec<String> = redis_command(&mut connection, &["KEYS", "*}r"])?;
     assert_eq!(keys, [""; 0]);
     let more = (maximum.parse::<u64>()? + 10_000_000).to_string();
-    let _: String = redis_command(&mut connection, &["CONFIG", "SET", "maxmemory", &more])?;
+    limit(&mut connection, &more)?;
     succeed(&app, &["rebuild"])?;
-    let _: String = redis_command(&mut connection, &["CONFIG", "SET", "maxmemory", maximum])?;
+    limit(&mut connection, maximum)?;
     let skipped = run(&app, &["verify", "--skip-memory-check"])?;
     assert!(!skipped.stderr.contains("raise maxmemory"), "{skipped:?}");
     Ok(())

@@ -16,10 +16,9 @@ pub async fn read_all(app: &TestApp) -> Vec<(String, Value)> {
                 paths.push(format!("{board}?{query}&limit=100"));
                 // In short tests the boards of groups have one page.
                 if days_ago == 0 && (group.is_empty() || depth(false, true)) {
-                    let offsets = (100..800).step_by(100);
-                    paths.extend(
-                        offsets.map(|offset| format!("{board}?{query}&limit=100&offset={offset}")),
-                    );
+                    for offset in (100..800).step_by(100) {
+                        paths.push(format!("{board}?{query}&limit=100&offset={offset}"));
+                    }
                 }
                 paths.push(format!("{board}/users?{query}&ids={}", USERS.join(",")));
                 let users = USERS.iter().cycle().skip(paths.len());
@@ -39,17 +38,20 @@ pub async fn read_all(app: &TestApp) -> Vec<(String, Value)> {
         paths.extend(USERS.map(|user| format!("{board}/users/{user}?around=2")));
         paths.push(board);
     }
+    let mut responses = read(app, paths).await;
+    responses.push(read_audit_log(app).await);
+    responses
+}
+
+/// Returns the bodies of these paths.
+pub async fn read(app: &TestApp, paths: Vec<String>) -> Vec<(String, Value)> {
     let mut responses = Vec::new();
     for path in paths {
         let response = app.api.get(&path).await;
-        assert!(
-            matches!(response.status, 200 | 404),
-            "{path}: {}",
-            response.text
-        );
+        let is_known = matches!(response.status, 200 | 404);
+        assert!(is_known, "{path}: {}", response.text);
         responses.push((path, response.body));
     }
-    responses.push(read_audit_log(app).await);
     responses
 }
 
@@ -60,13 +62,8 @@ async fn read_audit_log(app: &TestApp) -> (String, Value) {
     loop {
         let page = app.api.get(&format!("{path}?limit=100{before}")).await;
         page.assert_status(200);
-        entries.extend(
-            page.body["entries"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .cloned(),
-        );
+        let listed = page.body["entries"].as_array();
+        entries.extend(listed.into_iter().flatten().cloned());
         match page.body["next"].as_str() {
             Some(next) => before = format!("&before={next}"),
             None => return (path.to_owned(), json!({ "entries": entries })),

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::Command;
-use std::sync::mpsc::channel;
 
 use jiff::{Timestamp, ToSpan};
 use redis::Commands;
-use test_support::{Fault, Forwarder, Value, WorkerBuilder, depth, json, shards, until};
+use test_support::{Fault, Forwarder, Recorded, Value, WorkerBuilder, depth, json, shards};
 
 use crate::TestResult;
-use crate::app::{builder, noon};
-use crate::cli::{command_at, run, succeed};
+use crate::app::{TestApp, builder, noon};
+use crate::cli::{fails, run, succeed};
+use crate::interruption::{hang_at, interrupt};
 use crate::journal_app::JournalApp;
 use crate::random::Random;
 
@@ -53,12 +52,10 @@ async fn start_published(shards: u32, changes: &Value) -> JournalApp {
     let publisher = configure(builder(), shards)
         .without("JOURNAL_REFUSED")
         .without("FAIR_PLAY");
-    let publisher = publisher.var("PREFIX", &app.endpoint.prefix);
-    let publisher = publisher.store(&app.endpoint.store).ahead(-LAG).start();
+    let publisher = TestApp::with(&app.endpoint, publisher.ahead(-LAG));
     let from = Timestamp::now() - LAG.milliseconds() + 1.hours();
     let body = json!({"from": from.to_string(), "rules": changes, "reason": "A test"});
-    let response = publisher.api().post("/v1/rules", &body).await;
-    response.assert_status(200);
+    publisher.post("/v1/rules", &body).await;
     app
 }
 
@@ -189,13 +186,9 @@ fn points(board: &Value, before: bool) -> BTreeMap<String, f64> {
 
 /// Decides that what two members give each other does not count for some days.
 async fn exclude(app: &JournalApp) {
-    let case = json!({"members": ["p0", "p1"], "reason": "A test"});
-    let case = app.api.post("/v1/cases", &case).await;
-    let id = case.assert_status(200).body["id"].clone();
-    let path = format!("/v1/cases/{}", id.as_str().unwrap_or_default());
     let [from, until] = [3, 1].map(noon);
     let decision = json!({"state": "excluded", "from": from, "until": until, "reason": "A test"});
-    app.put(&path, &decision).await;
+    app.decide_case(json!(["p0", "p1"]), decision).await;
 }
 
 /// Services with the rules in force and with published changes get the same activity. The preview of each change decides
@@ -216,8 +209,7 @@ async fn compare_with_service(shards: u32) -> TestResult {
     for number in 0..known {
         for app in all() {
             let path = format!("/v1/users/p{number}");
-            let profile = json!({"name": "P"});
-            app.put(&path, &profile).await;
+            app.put(&path, &json!({"name": "P"})).await;
         }
     }
     for number in 0..requests {
@@ -238,18 +230,9 @@ async fn compare_with_service(shards: u32) -> TestResult {
     let [file_name, outcomes_name] = [&file, &outcomes].map(|path| path.to_string_lossy());
     for (changes, other) in changes.iter().zip(&services) {
         fs::write(&file, changes.to_string())?;
-        let args = [
-            "rules",
-            "preview",
-            &file_name,
-            "--yes",
-            "--json",
-            "--limit",
-            "1000",
-            "--outcomes",
-            &outcomes_name,
-        ];
-        let preview = succeed(&in_force, &args)?;
+        let args = ["rules", "preview", &file_name, "--yes", "--json"];
+        let output = ["--limit=1000", "--outcomes", &outcomes_name];
+        let preview = succeed(&in_force, &[&args[..], &output].concat())?;
         let text = fs::read_to_string(&outcomes)?;
         let before = decided(&text, "before")?;
         assert_same(&before, &journaled(&in_force, shards).await);
@@ -258,21 +241,11 @@ async fn compare_with_service(shards: u32) -> TestResult {
         let report: Value = serde_json::from_str(&preview.stdout)?;
         let by_worker = preview_of_worker(&in_force, changes, &report).await;
         // The Worker reads shards in the order in which they were drained.
-        let names: &[&str] = match shards {
-            1 => &[
-                "from",
-                "until",
-                "activities",
-                "changed_activities",
-                "changes",
-                "boards",
-                "actions",
-                "limits",
-                "unknown",
-            ],
-            _ => &["from", "until", "activities", "changes", "unknown"],
+        let names = match shards {
+            1 => "from until activities changes unknown changed_activities boards actions limits",
+            _ => "from until activities changes unknown",
         };
-        for name in names {
+        for name in names.split(' ') {
             assert_eq!(by_worker[name], report[name], "{name}");
         }
         for (index, path) in [(0, "ranking"), (1, "authors")] {
@@ -301,9 +274,8 @@ async fn compare_with_service(shards: u32) -> TestResult {
 async fn preview_of_worker(app: &JournalApp, changes: &Value, report: &Value) -> Value {
     let (from, to) = (&report["from"], &report["until"]);
     let body = json!({"rules": changes, "from": from, "to": to, "confirm": true});
-    let started = app.api.post("/v1/rules/preview", &body).await;
-    started.assert_status(200);
-    let mut preview = started.body["preview"].clone();
+    app.post("/v1/rules/preview", &body).await;
+    let mut preview = Value::Null;
     // A busy machine may take longer than `until` waits.
     for _ in 0..100 {
         app.api.minute().await;
@@ -319,11 +291,10 @@ async fn preview_of_worker(app: &JournalApp, changes: &Value, report: &Value) ->
 }
 
 /// Fails unless all keys are on shards of the deployment.
+#[track_caller]
 fn assert_no_scratch_keys(app: &JournalApp) -> TestResult {
-    match scratch_keys(app)?.as_slice() {
-        [] => Ok(()),
-        keys => Err(format!("scratch keys: {}", keys.join(" ")).into()),
-    }
+    assert_eq!(scratch_keys(app)?, [""; 0]);
+    Ok(())
 }
 
 /// Returns the keys on shards that the deployment does not have.
@@ -349,27 +320,21 @@ async fn preview_decides_as_published_rules() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn preview_reports_unknown_and_no_changes() -> TestResult {
     let app = JournalApp::start(|worker| worker.json("RULES", json!({"like": {"daily_cap": 4}})));
-    for number in 0..4 {
-        let target = format!("p{number}");
-        app.send(json!({"user": "42", "action": "like", "target": target}))
-            .await;
+    for target in ["p0", "p1", "p2", "p3"] {
+        app.act("42", "like", target).await;
     }
-    let preview = |args: &[&str]| run(&app, &[&["rules", "preview"], args].concat());
-    let same = preview(&["--set", "like.points=2", "--yes"])?;
-    assert_eq!(same.code, Some(0), "{same:?}");
+    let preview = |args: &str| {
+        let args = format!("rules preview --yes --set like.{args}");
+        run(&app, &args.split(' ').collect::<Vec<_>>())
+    };
+    let same = preview("points=2")?.assert_code(0);
     for part in [
         "the rules in force have these values already\n2 activities from ",
         "\nNothing changes: no member's rank or points differ.\n",
     ] {
         assert!(same.stdout.contains(part), "{same:?}");
     }
-    let changed = preview(&[
-        "--set",
-        "like.points=1",
-        "--set",
-        "like.daily_cap=6",
-        "--yes",
-    ])?;
+    let changed = preview("points=1 --set like.daily_cap=6")?;
     for part in [
         "like.points 2 → 1, like.daily_cap 4 → 6\n",
         "board members: 1 of 1 member change, 4 → 2 points\n",
@@ -378,7 +343,7 @@ async fn preview_reports_unknown_and_no_changes() -> TestResult {
     ] {
         assert!(changed.stdout.contains(part), "{changed:?}");
     }
-    let earlier = preview(&["--set", "like.points=1", "--until", "2020-01-01", "--yes"])?;
+    let earlier = preview("points=1 --until 2020-01-01")?;
     // The time zone of the service depends on the time of the test.
     let from = ["1", "2"].map(|day| format!("\n0 activities from 2019-12-0{day}"));
     let is_earlier = from.iter().any(|from| earlier.stdout.contains(from));
@@ -390,35 +355,18 @@ async fn preview_reports_unknown_and_no_changes() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn unusable_previews_are_refused() -> TestResult {
     let app = JournalApp::start(|worker| worker);
-    for (args, expected) in [
-        (
-            &["--set", "like.points=3"][..],
-            "Use --yes to continue without asking.",
-        ),
-        (
-            &["--set", "wave.own=1", "--yes"],
-            "rules/wave/own: cannot be published",
-        ),
-        (
-            &["--set", "nod.points=1", "--yes"],
-            "rules/nod: must be one of ",
-        ),
-        (
-            &["--set", "like.pair_cap=1", "--yes"],
-            "needs boards of content",
-        ),
-        (
-            &["--set", "like.points=3", "--from", "2999-01-01", "--yes"],
-            "--from must be before --until",
-        ),
-        (
-            &["--set", "like.points=3", "--span", "fortnight"],
-            "must be week, month or a duration",
-        ),
+    let (late, span) = ("--from 2999-01-01 --yes", "--span fortnight");
+    for (set, args, expected) in [
+        ("like.points=3", "", "Use --yes to continue without asking."),
+        ("wave.own=1", "--yes", "rules/wave/own: cannot be published"),
+        ("nod.points=1", "--yes", "rules/nod: must be one of "),
+        ("like.pair_cap=1", "--yes", "needs boards of content"),
+        ("like.points=3", late, "--from must be before --until"),
+        ("like.points=3", span, "must be week, month or a duration"),
     ] {
-        let run = run(&app, &[&["rules", "preview"], args].concat())?;
-        assert!(run.stderr.contains(expected), "{run:?}");
-        assert_eq!(run.code, Some(2), "{run:?}");
+        let args = args.split_whitespace();
+        let args = ["rules", "preview", "--set", set].into_iter().chain(args);
+        fails(&app, &args.collect::<Vec<_>>(), 2, expected)?;
     }
     Ok(())
 }
@@ -429,25 +377,12 @@ async fn interrupted_preview_deletes_its_keys() -> TestResult {
     let app = JournalApp::start(|worker| worker);
     let profile = json!({"name": "Ada"});
     app.put("/v1/users/ada", &profile).await;
-    app.send(json!({"user": "ada", "action": "like", "target": "p0"}))
-        .await;
+    app.act("ada", "like", "p0").await;
     let forwarder = Forwarder::to(&app.store());
-    let (send, reached) = channel();
-    forwarder.fail(move |request| {
-        let ends = String::from_utf8_lossy(&request.body).contains("\"limit\"");
-        ends.then(|| {
-            let _ = send.send(());
-            Fault::HangBefore
-        })
-    });
+    let is_last = |request: &Recorded| String::from_utf8_lossy(&request.body).contains("\"limit\"");
     let args = ["rules", "preview", "--set", "like.points=3", "--yes"];
-    let child = command_at(&app, &forwarder.url(), &args).spawn()?;
-    until("the last request", async || reached.try_recv().ok()).await;
+    let child = hang_at(&app, &forwarder, &args, Fault::HangBefore, is_last).await?;
     assert!(!scratch_keys(&app)?.is_empty());
-    let pid = child.id().to_string();
-    let interrupted = Command::new("kill").args(["-INT", &pid]).status()?;
-    assert!(interrupted.success());
-    let output = child.wait_with_output()?;
-    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    interrupt(child)?;
     assert_no_scratch_keys(&app)
 }

@@ -5,7 +5,7 @@ use test_support::SERVICE_KEY;
 
 use crate::TestResult;
 use crate::app::day;
-use crate::cli::{assert_verified, verify};
+use crate::cli::{assert_verified, run};
 use crate::journal_app::JournalApp;
 use crate::stored::{assert_same, redis_command};
 
@@ -30,39 +30,36 @@ async fn each_changed_value_is_reported() -> TestResult {
     let (span, digit) = span_and_digit(&day)?;
     let history = app.key(&format!("h:{span}:ada"));
     let wave = format!("{digit}wave");
-    for (restore, change, expected) in [
+    let (records, bob) = (app.key("m:ada"), app.key_of("bob", "p"));
+    let record = "active record of ada, like:new: the store has 1,200,2026-11-20,d";
+    let total = format!("history {day} of ada, wave: the store has 1 125");
+    let nothing = |stored: &str| format!("{stored}; the journal has nothing");
+    for (key, field, value, expected) in [
         (
-            vec!["ZINCRBY", &board, "-1073741824", "ada"],
-            vec!["ZINCRBY", &board, "1073741824", "ada"],
+            &board,
+            "ada",
+            "1073741824",
             format!("board day {day}, ada: "),
         ),
-        (
-            vec!["HDEL", &app.key("m:ada"), "Lnew"],
-            vec!["HSET", &app.key("m:ada"), "Lnew", "1 200 20777 d"],
-            "active record of ada, like:new: the store has 1,200,2026-11-20,d; the journal has nothing"
-                .to_owned(),
-        ),
-        (
-            vec!["HDEL", &history, &wave],
-            vec!["HSET", &history, &wave, "1 125"],
-            format!("history {day} of ada, wave: the store has 1 125; the journal has nothing"),
-        ),
-        (
-            vec!["HDEL", &app.key_of("bob", "p"), "bob"],
-            vec!["HSET", &app.key_of("bob", "p"), "bob", "{}"],
-            "profile bob: the store has {}; the journal has nothing".to_owned(),
-        ),
+        (&records, "Lnew", "1 200 20777 d", nothing(record)),
+        (&history, &wave, "1 125", nothing(&total)),
+        (&bob, "bob", "{}", nothing("profile bob: the store has {}")),
     ] {
+        let (change, restore) = match key == &board {
+            true => (
+                vec!["ZINCRBY", key, value, field],
+                vec!["ZINCRBY", key, "-1073741824", field],
+            ),
+            false => (vec!["HSET", key, field, value], vec!["HDEL", key, field]),
+        };
         // ZINCRBY replies with a string, the others with an integer.
         redis_command::<redis::Value>(&mut redis, &change)?;
-        let (code, output) = verify(&app)?;
-        assert_eq!(code, Some(1), "{output}");
+        let output = run(&app, &["verify"])?.assert_code(1).stdout;
         assert!(output.starts_with("1 difference\n"), "{output}");
         assert!(output.contains(&expected), "{expected}\n{output}");
         redis_command::<redis::Value>(&mut redis, &restore)?;
     }
-    assert_verified(&app)?;
-    Ok(())
+    assert_verified(&app)
 }
 
 /// Entries from before service keys had names have no actor, neither in the journal nor in the audit log.
@@ -71,8 +68,7 @@ async fn old_entries_without_actor_verify() -> TestResult {
     let app = JournalApp::start(|worker| worker.var("SERVICE_KEYS", SERVICE_KEY));
     app.fill().await;
     app.api.get("/v1/journal").await.assert_status(200);
-    app.sql("UPDATE journal SET entry = json_remove(entry, '$.actor')")
-        .await;
-    assert_verified(&app)?;
-    Ok(())
+    let update = "UPDATE journal SET entry = json_remove(entry, '$.actor')";
+    app.sql(update).await;
+    assert_verified(&app)
 }

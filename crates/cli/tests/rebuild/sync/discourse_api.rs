@@ -59,11 +59,8 @@ pub async fn start_server(forum: Forum) -> std::io::Result<(Shared, String)> {
 }
 
 /// Returns the posts of listed topics, from the newest on.
-fn listed_posts(
-    StandIn {
-        forum, solutions, ..
-    }: &StandIn,
-) -> Vec<Value> {
+fn listed_posts(site: &StandIn) -> Vec<Value> {
+    let (forum, solutions) = (&site.forum, &site.solutions);
     let shown = forum.posts.iter().filter(|(id, _)| forum.is_shown(**id));
     let posts = shown.map(|(id, found)| {
         let number = if found.is_first { 1 } else { id + 1 };
@@ -122,18 +119,15 @@ async fn respond(State(site): State<Shared>, uri: Uri, headers: HeaderMap) -> Re
                 "post_stream": {"posts": unlisted.get(..20), "stream": stream}})
         }
         "/t/902/posts.json" => {
-            assert_eq!(
-                uri.query().unwrap_or_default().matches("post_ids").count(),
-                5
-            );
+            let ids = uri.query().unwrap_or_default().matches("post_ids");
+            assert_eq!(ids.count(), 5);
             json!({"post_stream": {"posts": unlisted.get(20..)}})
         }
         "/post_action_users.json" => {
             let likes = site.forum.likes.keys();
             let likes = likes.filter(|(_, post)| Some(*post) == number("id"));
-            let users =
-                likes.map(|(user, _)| json!({"id": user, "username": format!("user-{user}")}));
-            json!({"post_action_users": users.collect::<Vec<_>>()})
+            let member = |(id, _): &(u64, u64)| json!({"id": id, "username": format!("user-{id}")});
+            json!({"post_action_users": likes.map(member).collect::<Vec<_>>()})
         }
         path => return (StatusCode::NOT_FOUND, path.to_owned()).into_response(),
     };
@@ -162,15 +156,11 @@ async fn sync_reads_discourse_api() -> TestResult {
     // A webhook from before the topic was unlisted.
     let unlisted = json!({"user": "discourse:3", "action": "comment", "target": "discourse:post:9045", "on": "discourse:topic:902"});
     app.send(unlisted).await;
-    let synced = sync(&app, &url, &[])?;
-    assert_eq!(synced.code, Some(0), "{synced:?}");
+    let synced = sync(&app, &url, &[])?.assert_code(0);
     assert_eq!(synced.stderr, "rate limit of Discourse: waiting 0 s\n");
     assert_ends(&sync(&app, &url, &["--compare"])?, 0, "0 differ");
-    assert_ends(
-        &source.discourse(&app, &forum, &["--compare"])?,
-        4,
-        "1 differ",
-    );
+    let compared = source.discourse(&app, &forum, &["--compare"])?;
+    assert_ends(&compared, 4, "1 differ");
     let expected = |forum: &Forum| {
         let [mut members, authors, targets] = forum.points();
         *members.entry("discourse:3".to_owned()).or_default() += 3;
@@ -194,9 +184,7 @@ async fn sync_reads_discourse_api() -> TestResult {
     // A part of the source heals nothing.
     let before = boards(&app).await;
     site.lock().await.is_broken = true;
-    let broken = sync(&app, &url, &["--heal"])?;
-    assert_eq!(broken.code, Some(3), "{broken:?}");
-    assert!(broken.stderr.contains("status 502"), "{broken:?}");
+    sync(&app, &url, &["--heal"])?.assert_error(3, "status 502");
     assert_eq!(boards(&app).await, before);
     site.lock().await.is_broken = false;
     assert_ends(&sync(&app, &url, &["--heal"])?, 0, "0 differ");
@@ -212,16 +200,11 @@ async fn discourse_api_leaves_votes_of_topics() -> TestResult {
     forum.add_topic(1);
     let (_, url) = start_server(forum).await?;
     assert_eq!(sync(&app, &url, &[])?.code, Some(0));
-    let like = |target: &str| json!({"user": "discourse:2", "action": "like", "target": target});
-    app.send(like("discourse:topic:1")).await;
+    app.act("discourse:2", "like", "discourse:topic:1").await;
     let counted = boards(&app).await;
-    app.send(like("discourse:post:1")).await;
-    let compared = sync(&app, &url, &["--compare"])?;
+    app.act("discourse:2", "like", "discourse:post:1").await;
     let expected = "too many: discourse:2 like discourse:post:1\n1 differ\n";
-    assert_eq!(
-        (compared.code, compared.stdout.as_str()),
-        (Some(4), expected)
-    );
+    sync(&app, &url, &["--compare"])?.assert_stdout(4, expected);
     assert_ends(&sync(&app, &url, &["--heal"])?, 0, "0 differ");
     assert_eq!(boards(&app).await, counted);
     Ok(())

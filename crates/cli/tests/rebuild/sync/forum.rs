@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{Timestamp, ToSpan};
-use test_support::{Value, json, root};
+use test_support::{Value, json};
 
+use crate::app::demo_community;
 use crate::random::Random;
 
 /// A forum. Ids of posts are unique, and the first post of a topic has the number 1.
@@ -105,17 +106,19 @@ impl Forum {
     /// Adds a topic with its first post.
     pub fn add_topic(&mut self, author: u64) -> u64 {
         let (id, at) = (self.topics.len() as u64 + 1, self.tick());
-        let is_deleted = false;
-        self.topics.insert(
-            id,
-            Topic {
-                author,
-                at,
-                is_deleted,
-            },
-        );
-        self.add_post(id, author, true, at);
+        self.insert_topic(id, author, at);
         id
+    }
+
+    fn insert_topic(&mut self, id: u64, author: u64, at: Timestamp) {
+        let is_deleted = false;
+        let topic = Topic {
+            author,
+            at,
+            is_deleted,
+        };
+        self.topics.insert(id, topic);
+        self.add_post(id, author, true, at);
     }
 
     fn add_post(&mut self, topic: u64, author: u64, is_first: bool, at: Timestamp) -> u64 {
@@ -164,9 +167,8 @@ impl Forum {
                 }
                 self.like(member, id);
                 let author = user(self.posts[&id].author);
-                vec![
-                    json!({"user": user(member), "action": "like", "target": post(id), "author": author}),
-                ]
+                let like = json!({"user": user(member), "action": "like", "target": post(id), "author": author});
+                vec![like]
             }
             // Discourse has no webhook of a withdrawn like.
             (6, ..) => {
@@ -179,17 +181,13 @@ impl Forum {
             }
             (7, Some(id), _) => {
                 let undo = self.undo(&self.comment(id));
-                self.posts
-                    .entry(id)
-                    .and_modify(|post| post.is_deleted = true);
+                self.delete_post(id, true);
                 vec![undo]
             }
             (8, _, Some(first)) if random.below(3) == 0 => {
                 let id = self.posts[&first].topic;
                 let undo = self.undo(&self.publication(id));
-                self.topics
-                    .entry(id)
-                    .and_modify(|topic| topic.is_deleted = true);
+                self.delete_topic(id);
                 vec![undo]
             }
             (8, ..) => {
@@ -211,7 +209,7 @@ impl Forum {
             // No webhook has the changes below.
             (9, Some(id), Some(first)) => {
                 let topic = self.posts[&first].topic;
-                self.posts.entry(id).and_modify(|post| post.topic = topic);
+                self.move_post(id, topic);
                 Vec::new()
             }
             (10, Some(reply), Some(first)) => {
@@ -230,6 +228,21 @@ impl Forum {
         }
     }
 
+    pub fn delete_post(&mut self, id: u64, is_deleted: bool) {
+        let post = self.posts.entry(id);
+        post.and_modify(|post| post.is_deleted = is_deleted);
+    }
+
+    pub fn delete_topic(&mut self, id: u64) {
+        let topic = self.topics.entry(id);
+        topic.and_modify(|topic| topic.is_deleted = true);
+    }
+
+    pub fn move_post(&mut self, id: u64, topic: u64) {
+        let post = self.posts.entry(id);
+        post.and_modify(|post| post.topic = topic);
+    }
+
     /// Gives a post to another author, and with the first post its topic.
     pub fn give(&mut self, id: u64, author: u64) {
         if let Some(post) = self.posts.get_mut(&id) {
@@ -243,15 +256,10 @@ impl Forum {
     /// Gives everything of a user to another one, as a merge of users does.
     pub fn merge(&mut self, from: u64, to: u64) {
         self.merged.insert(from);
-        for topic in self
-            .topics
-            .values_mut()
-            .filter(|topic| topic.author == from)
-        {
-            topic.author = to;
-        }
-        for post in self.posts.values_mut().filter(|post| post.author == from) {
-            post.author = to;
+        let topics = self.topics.values_mut().map(|topic| &mut topic.author);
+        let posts = self.posts.values_mut().map(|post| &mut post.author);
+        for author in topics.chain(posts).filter(|author| **author == from) {
+            *author = to;
         }
         let likes = std::mem::take(&mut self.likes);
         for ((user, post), at) in likes {
@@ -285,51 +293,43 @@ impl Forum {
     /// Returns what stands.
     pub fn standing(&self) -> Vec<Standing> {
         let mut all = Vec::new();
+        let mut add = |member, action, target, at, on, author: Option<u64>| {
+            all.push(Standing {
+                user: user(member),
+                action,
+                target,
+                at,
+                on,
+                author: author.map(user),
+            });
+        };
         for (id, Topic { author, at, .. }) in
             self.topics.iter().filter(|(_, topic)| !topic.is_deleted)
         {
-            all.push(Standing {
-                user: user(*author),
-                action: "publish",
-                target: topic(*id),
-                at: *at,
-                on: None,
-                author: Some(user(*author)),
-            });
+            add(*author, "publish", topic(*id), *at, None, Some(*author));
         }
-        for (id, found) in self
-            .posts
-            .iter()
-            .filter(|(id, post)| self.is_shown(**id) && !post.is_first)
-        {
-            all.push(Standing {
-                user: user(found.author),
-                action: "comment",
-                target: post(*id),
-                at: found.at,
-                on: Some(topic(found.topic)),
-                author: None,
-            });
+        for (id, reply) in self.replies() {
+            let on = Some(topic(reply.topic));
+            add(reply.author, "comment", post(id), reply.at, on, None);
         }
         for ((member, id), at) in self.likes.iter().filter(|((_, id), _)| self.is_shown(*id)) {
-            all.push(Standing {
-                user: user(*member),
-                action: "like",
-                target: post(*id),
-                at: *at,
-                on: None,
-                author: Some(user(self.posts[id].author)),
-            });
+            let author = Some(self.posts[id].author);
+            add(*member, "like", post(*id), *at, None, author);
         }
         all
+    }
+
+    /// Returns the replies that are shown.
+    fn replies(&self) -> impl Iterator<Item = (u64, &Post)> {
+        let posts = self.posts.iter();
+        let replies = posts.filter(|(id, post)| self.is_shown(**id) && !post.is_first);
+        replies.map(|(id, post)| (*id, post))
     }
 
     /// Reads the demo community: publications become topics, comments replies, and bookmarks likes of first posts.
     pub fn demo() -> Result<Self, Box<dyn std::error::Error>> {
         let mut forum = Self::new(0);
-        let text = std::fs::read_to_string(root().join("demo/community.jsonl"))?;
-        let lines: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
-        let (mut lines, mut topics) = (lines?, BTreeMap::new());
+        let (mut lines, mut topics) = (demo_community()?, BTreeMap::new());
         // Bookmarks of a day precede its publications.
         lines.sort_by_key(|line| line["action"] != "publish");
         for line in lines {
@@ -341,17 +341,7 @@ impl Forum {
                 ("publish", None) => {
                     let id = forum.topics.len() as u64 + 1;
                     topics.insert(target, id);
-                    let is_deleted = false;
-                    let author = user;
-                    forum.topics.insert(
-                        id,
-                        Topic {
-                            author,
-                            at,
-                            is_deleted,
-                        },
-                    );
-                    forum.add_post(id, author, true, at);
+                    forum.insert_topic(id, user, at);
                 }
                 ("comment", Some(id)) => drop(forum.add_post(id, user, false, at)),
                 ("bookmark", Some(id)) => {
@@ -369,7 +359,6 @@ impl Forum {
 
     /// Returns the forum as `pg_dump` writes the tables of Discourse, with rows that do not count.
     pub fn discourse(&self) -> String {
-        let flag = |is_true: bool| if is_true { "t" } else { "f" };
         let at = |at: &Timestamp| at.strftime("%Y-%m-%d %H:%M:%S%.6f").to_string();
         let deleted = |is_deleted: bool| match is_deleted {
             true => "2026-01-01 00:00:00",
@@ -402,39 +391,34 @@ impl Forum {
         }
         // A message, a private topic, a post of the system and a small action.
         let (topic, post) = (1_000_000, 1_000_000);
-        for (index, (author, topic, number, kind)) in [
-            (1, topic, 2, 1),
-            (1, topic + 1, 2, 1),
-            (-1, 1, 900, 1),
-            (1, 1, 901, 3),
-        ]
-        .into_iter()
-        .enumerate()
-        {
+        for (id, author, topic, number, kind) in [
+            (post, 1, topic, 2, 1),
+            (post + 1, 1, topic + 1, 2, 1),
+            (post + 2, -1, 1, 900, 1),
+            (post + 3, 1, 1, 901, 3),
+        ] {
             dump.push_str(&format!(
-                "{}\t{author}\t{topic}\t{number}\t\t{now}\t\\N\tf\t{kind}\n",
-                post + index
+                "{id}\t{author}\t{topic}\t{number}\t\t{now}\t\\N\tf\t{kind}\n"
             ));
         }
         dump.push_str("\\.\n\nCOPY public.topics (id, title, created_at, user_id, deleted_at, archetype, slug, category_id, visible) FROM stdin;\n");
         for (id, found) in &self.topics {
             let (author, created) = (found.author, at(&found.at));
             let deleted = deleted(found.is_deleted);
-            dump.push_str(&format!("{id}\tTopic \\\\ {id}\t{created}\t{author}\t{deleted}\tregular\ttopic-{id}\t1\t{}\n", flag(true)));
+            dump.push_str(&format!(
+                "{id}\tTopic \\\\ {id}\t{created}\t{author}\t{deleted}\tregular\ttopic-{id}\t1\tt\n"
+            ));
         }
+        let staff = topic + 1;
         dump.push_str(&format!(
-            "{topic}\tMessage\t{now}\t1\t\\N\tprivate_message\tm\t\\N\tt\n"
-        ));
-        dump.push_str(&format!(
-            "{}\tStaff\t{now}\t1\t\\N\tregular\ts\t2\tt\n",
-            topic + 1
+            "{topic}\tMessage\t{now}\t1\t\\N\tprivate_message\tm\t\\N\tt\n\
+             {staff}\tStaff\t{now}\t1\t\\N\tregular\ts\t2\tt\n"
         ));
         dump.push_str("\\.\n\nCOPY public.users (id, username, created_at, name) FROM stdin;\n-1\tsystem\t2018-01-01 00:00:00\tsystem\n");
         for id in self.members.difference(&self.merged) {
-            let name = if id % 2 == 0 {
-                format!("Name {id}")
-            } else {
-                "\\N".to_owned()
+            let name = match id % 2 {
+                0 => format!("Name {id}"),
+                _ => "\\N".to_owned(),
             };
             dump.push_str(&format!("{id}\tuser{id}\t2018-01-01 00:00:00\t{name}\n"));
         }
@@ -464,11 +448,7 @@ impl Forum {
             let (author, at) = (topic.author, at(&topic.at));
             format!("<row Id=\"{id}\" PostTypeId=\"1\" CreationDate=\"{at}\" Body=\"&lt;p&gt;\" OwnerUserId=\"{author}\" Title=\"Topic &quot;{id}&quot;\" />")
         });
-        let replies = self
-            .posts
-            .iter()
-            .filter(|(id, post)| !post.is_first && self.is_shown(**id));
-        let comments = replies.map(|(id, post)| {
+        let comments = self.replies().map(|(id, post)| {
             let (author, topic, at) = (post.author, post.topic, at(&post.at));
             format!("<row Id=\"{id}\" PostId=\"{topic}\" Text=\"x\" CreationDate=\"{at}\" UserId=\"{author}\" />")
         });

@@ -50,10 +50,8 @@ async fn respond(
     let parts: Vec<&str> = token.trim_start_matches("Ghost ").split('.').collect();
     assert_eq!(parts.len(), 3, "{token}");
     // {"alg":"HS256","kid":"5f1","typ":"JWT"}
-    assert_eq!(
-        parts[0],
-        "eyJhbGciOiJIUzI1NiIsImtpZCI6IjVmMSIsInR5cCI6IkpXVCJ9"
-    );
+    let header = "eyJhbGciOiJIUzI1NiIsImtpZCI6IjVmMSIsInR5cCI6IkpXVCJ9";
+    assert_eq!(parts[0], header);
     let page: usize = query["page"].parse().unwrap_or(1);
     if page == 2 && is_broken.load(Ordering::Relaxed) {
         let error = json!({"errors": [{"message": "No permission"}]});
@@ -74,20 +72,18 @@ async fn respond(
 
 fn sync(app: &JournalApp, url: &str, args: &[&str]) -> std::io::Result<Run> {
     let url = format!("{url}/blog");
-    let mut command = command(
-        app,
-        &[&["sync", "ghost", &url, "--retries", "0"], args].concat(),
-    );
+    let all = ["sync", "ghost", &url, "--retries", "0"];
+    let mut command = command(app, &[&all, args].concat());
     command.env("GHOST_ADMIN_API_KEY", "5f1:00ff7a");
     finish(command)
 }
 
 fn points() -> BTreeMap<String, i64> {
-    let points = (0..=POSTS).map(|index| format!("ghost:a{}", index % 2));
-    points.fold(BTreeMap::new(), |mut points, user| {
-        *points.entry(user).or_default() += 10;
-        points
-    })
+    let mut points = BTreeMap::new();
+    for index in 0..=POSTS {
+        *points.entry(format!("ghost:a{}", index % 2)).or_default() += 10;
+    }
+    points
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,17 +97,11 @@ async fn sync_reads_ghost() -> TestResult {
     let publish = |user: &str, id: usize| json!({"user": user, "action": "publish", "target": format!("ghost:post:p{id}")});
     app.send(publish("ghost:a1", POSTS + 1)).await;
     app.send(publish("ghost:a9", POSTS + 2)).await;
-    let synced = sync(&app, &url, &[])?;
-    assert_eq!(synced.code, Some(0), "{synced:?}");
+    sync(&app, &url, &[])?.assert_code(0);
     assert_ends(&sync(&app, &url, &["--compare"])?, 4, "1 differ");
     // A part of the source heals nothing.
     is_broken.store(true, Ordering::Relaxed);
-    let broken = sync(&app, &url, &["--heal"])?;
-    assert_eq!(broken.code, Some(3), "{broken:?}");
-    assert!(
-        broken.stderr.contains("status 403: No permission"),
-        "{broken:?}"
-    );
+    sync(&app, &url, &["--heal"])?.assert_error(3, "status 403: No permission");
     is_broken.store(false, Ordering::Relaxed);
     assert_ends(&sync(&app, &url, &["--heal"])?, 0, "0 differ");
     let [mut members, ..] = boards(&app).await;
@@ -120,25 +110,18 @@ async fn sync_reads_ghost() -> TestResult {
     members.retain(|_, points| *points > 0);
     assert_eq!(members, expected);
     let target = app.api.get("/v1/targets/ghost:post:p7").await;
-    assert_eq!(
-        target.body,
-        json!({"id": "ghost:post:p7", "title": "Post 7", "url": "https://example.com/7/", "author": "ghost:a1"})
-    );
-    let private = app
-        .api
-        .get(&format!("/v1/targets/ghost:post:p{}", POSTS + 1))
-        .await;
+    let expected = json!({"id": "ghost:post:p7", "title": "Post 7", "url": "https://example.com/7/", "author": "ghost:a1"});
+    assert_eq!(target.body, expected);
+    let path = format!("/v1/targets/ghost:post:p{}", POSTS + 1);
+    let private = app.api.get(&path).await;
     assert_eq!(private.body.get("title"), None, "{}", private.text);
 
     // The wrong form of a key.
     let mut refused = command(&app, &["sync", "ghost", &url, "--dry-run"]);
     refused.env("GHOST_ADMIN_API_KEY", "5f1");
-    let refused = finish(refused)?;
-    assert_eq!(refused.code, Some(2), "{refused:?}");
-    assert_eq!(
-        refused.stderr,
-        "error: GHOST_ADMIN_API_KEY is not an Admin API key, ID:SECRET\n"
-    );
+    let refused = finish(refused)?.assert_code(2);
+    let error = "error: GHOST_ADMIN_API_KEY is not an Admin API key, ID:SECRET\n";
+    assert_eq!(refused.stderr, error);
     Ok(())
 }
 
@@ -163,32 +146,22 @@ async fn sync_reads_ghost_export() -> TestResult {
     let data = json!({"posts": all, "posts_authors": authors, "users": [author(0), author(1)]});
     let export = json!({"db": [{"meta": {}, "data": data}]});
     let file = source.write("ghost.json", &export.to_string())?;
-    let users = source.write(
-        "mapping.json",
-        r#"{"site": "https://example.com", "users": {}}"#,
-    )?;
+    let users = r#"{"site": "https://example.com", "users": {}}"#;
+    let users = source.write("mapping.json", users)?;
     let sync = ["sync", "ghost", &file, "--users", &users];
     succeed(&app, &sync)?;
-    assert_ends(
-        &run(&app, &[&sync[..], &["--compare"]].concat())?,
-        0,
-        "0 differ",
-    );
+    let compared = run(&app, &[&sync[..], &["--compare"]].concat())?;
+    assert_ends(&compared, 0, "0 differ");
     let [members, ..] = boards(&app).await;
     assert_eq!(members, points());
     let target = app.api.get("/v1/targets/ghost:post:p0").await;
-    assert_eq!(
-        target.body["image"],
-        "https://example.com/content/images/1.png"
-    );
+    let image = "https://example.com/content/images/1.png";
+    assert_eq!(target.body["image"], image);
     let profile = app.api.get("/v1/users/ghost:a1").await;
-    assert_eq!(
-        profile.body,
-        json!({"id": "ghost:a1", "name": "Author 1", "url": "https://example.com/author/author-1/"})
-    );
+    let expected = json!({"id": "ghost:a1", "name": "Author 1", "url": "https://example.com/author/author-1/"});
+    assert_eq!(profile.body, expected);
     let empty = source.write("other.json", "{}")?;
-    let refused = run(&app, &["sync", "ghost", &empty])?;
-    assert_eq!(refused.code, Some(2), "{refused:?}");
+    let refused = run(&app, &["sync", "ghost", &empty])?.assert_code(2);
     let expected = format!("error: {empty} is no export of Ghost: it has no table users\n");
     assert_eq!(refused.stderr, expected);
     Ok(())

@@ -16,20 +16,6 @@ fn start() -> JournalApp {
     })
 }
 
-async fn put(app: &JournalApp, path: &str, body: Value) {
-    app.put(path, &body).await;
-}
-
-/// Lets activity between two members not count, since long ago.
-async fn exclude(app: &JournalApp, members: [u64; 2]) {
-    let opened = json!({"members": members.map(user), "reason": "Ring"});
-    let case = app.api.post("/v1/cases", &opened).await;
-    let id = case.assert_status(200).body["id"].clone();
-    let path = format!("/v1/cases/{}", id.as_str().unwrap_or_default());
-    let decision = json!({"state": "excluded", "from": "2020-01-01T00:00:00Z", "reason": "Ring"});
-    put(app, &path, decision).await;
-}
-
 async fn score(app: &JournalApp, id: u64) -> Value {
     let path = format!("/v1/ranking/all/users/{}", user(id));
     app.api.get(&path).await.body["score"].clone()
@@ -47,21 +33,15 @@ async fn sync_respects_what_members_are() -> TestResult {
     }
     forum.like(5, 2);
     forum.like(3, 1);
-    let synced = source.discourse(&app, &forum, &[])?;
-    assert_eq!(synced.code, Some(0), "{synced:?}");
+    source.discourse(&app, &forum, &[])?.assert_code(0);
 
     let path = format!("/v1/users/{}", user(5));
     app.delete(&path).await;
     let path = format!("/v1/users/{}/account", user(3));
-    put(&app, &path, json!({"of": user(4)})).await;
-    let path = format!("/v1/users/{}/moderation", user(6));
-    put(
-        &app,
-        &path,
-        json!({"hidden": false, "frozen": true, "reason": "Fights"}),
-    )
-    .await;
-    exclude(&app, [1, 2]).await;
+    app.put(&path, &json!({"of": user(4)})).await;
+    app.moderate(&user(6), false, true).await;
+    let decision = json!({"state": "excluded", "from": "2020-01-01T00:00:00Z", "reason": "Ring"});
+    app.decide_case(json!([user(1), user(2)]), decision).await;
     // One person likes a post with both accounts.
     for (member, post) in [(4, 1), (3, 2), (6, 1), (1, 2)] {
         forum.like(member, post);
@@ -70,41 +50,25 @@ async fn sync_respects_what_members_are() -> TestResult {
     let compared = source.discourse(&app, &forum, &["--compare"])?;
     let missing = "missing: discourse:3 like discourse:post:2\n";
     assert_eq!(compared.stdout, format!("{missing}{same}1 differ\n"));
-    let healed = source.discourse(&app, &forum, &["--heal"])?;
-    assert_eq!(healed.code, Some(0), "{healed:?}");
-    assert!(
-        healed.stdout.ends_with(&format!("{same}0 differ\n")),
-        "{healed:?}"
-    );
-    assert_eq!(
-        (score(&app, 4).await, score(&app, 5).await),
-        (json!(5), json!(0))
-    );
+    let healed = source.discourse(&app, &forum, &["--heal"])?.assert_code(0);
+    let is_same = healed.stdout.ends_with(&format!("{same}0 differ\n"));
+    assert!(is_same, "{healed:?}");
+    let scores = [score(&app, 4).await, score(&app, 5).await];
+    assert_eq!(scores, [5, 0]);
     let erased = app.api.get(&format!("/v1/users/{}", user(5))).await;
     erased.assert_status(404);
 
     // The record of the like precedes the join: only a recount takes it to the member, who can undo it.
-    forum
-        .likes
-        .retain(|(member, post), _| *post != 1 || *member == 6);
+    let likes = &mut forum.likes;
+    likes.retain(|(member, post), _| *post != 1 || *member == 6);
     let compared = source.discourse(&app, &forum, &["--compare"])?;
     let pending = "1 activity of accounts from before they were joined: recount --accounts first\n";
     assert_eq!(compared.stdout, format!("{same}{pending}0 differ\n"));
     let rules = source.write("rules.json", r#"{"like":{"points":2}}"#)?;
-    let recount = [
-        "recount",
-        "--accounts",
-        "--rules",
-        &rules,
-        "--apply",
-        "--yes",
-    ];
-    succeed(&app, &recount)?;
-    assert_ends(
-        &source.discourse(&app, &forum, &["--compare"])?,
-        4,
-        "1 differ",
-    );
+    let recount = ["recount", "--accounts", "--rules", &rules];
+    succeed(&app, &[&recount[..], &["--apply", "--yes"]].concat())?;
+    let compared = source.discourse(&app, &forum, &["--compare"])?;
+    assert_ends(&compared, 4, "1 differ");
     assert_ends(&source.discourse(&app, &forum, &["--heal"])?, 0, "0 differ");
     // The replies of both, and the like of the other post.
     assert_eq!(score(&app, 4).await, json!(8));
@@ -120,30 +84,18 @@ async fn sync_maps_users_and_types() -> TestResult {
     forum.add_reply(1, 2);
     forum.like(3, 1);
     let mapping =
-        json!({"users": {"discourse:2": "42"}, "site": "https://forum.example.com", "events": {}});
-    let mapping = source.write("mapping.json", &mapping.to_string())?;
-    let map = [
-        "--users",
-        &mapping,
-        "--map",
-        "like=bookmark",
-        "--map",
-        "topic=",
-    ];
-    let synced = source.discourse(&app, &forum, &map)?;
-    assert_eq!(synced.code, Some(0), "{synced:?}");
+        r#"{"users": {"discourse:2": "42"}, "site": "https://forum.example.com", "events": {}}"#;
+    let mapping = source.write("mapping.json", mapping)?;
+    let map = ["--users", &mapping, "--map=like=bookmark", "--map=topic="];
+    let synced = source.discourse(&app, &forum, &map)?.assert_code(0);
     assert_eq!(synced.stderr, "2 rows of the type topic left out\n");
     let board = app.api.get("/v1/ranking/all").await;
     let entries = board.body["entries"].as_array().into_iter().flatten();
-    let entries: Vec<_> = entries
-        .map(|entry| [&entry["user"]["id"], &entry["score"]])
-        .collect();
-    assert_eq!(json!(entries), json!([["42", 3], ["discourse:3", 2]]));
-    assert_ends(
-        &source.discourse(&app, &forum, &[&map[..], &["--compare"]].concat())?,
-        0,
-        "0 differ",
-    );
+    let scores = entries.map(|entry| json!([entry["user"]["id"], entry["score"]]));
+    let expected = json!([["42", 3], ["discourse:3", 2]]);
+    assert_eq!(scores.collect::<Value>(), expected);
+    let compare = [&map[..], &["--compare"]].concat();
+    assert_ends(&source.discourse(&app, &forum, &compare)?, 0, "0 differ");
     let target = app.api.get("/v1/targets/discourse:topic:1").await;
     assert_eq!(target.body["url"], "https://forum.example.com/t/topic-1/1");
     // The member keeps the profile of the site.

@@ -97,10 +97,8 @@ async fn boards(app: &JournalApp) -> [BTreeMap<String, i64>; 3] {
     for (board, path) in boards.iter_mut().zip(["ranking", "authors", "content"]) {
         let id = if path == "content" { "target" } else { "user" };
         for offset in (0..).step_by(100) {
-            let page = app
-                .api
-                .get(&format!("/v1/{path}/all?limit=100&offset={offset}"))
-                .await;
+            let path = format!("/v1/{path}/all?limit=100&offset={offset}");
+            let page = app.api.get(&path).await;
             page.assert_status(200);
             let entries = page.body["entries"].as_array().cloned().unwrap_or_default();
             for entry in &entries {
@@ -155,14 +153,9 @@ async fn sync_heals_each_change() -> TestResult {
     for (member, id) in [(3, 1), (4, 1), (5, 2), (3, 5)] {
         forum.like(member, id);
     }
-    let synced = source.csv(&app, &forum, &[])?;
-    assert_eq!(synced.code, Some(0), "{synced:?}");
-    assert!(
-        synced
-            .stdout
-            .contains("counted                           12"),
-        "{synced:?}"
-    );
+    let synced = source.csv(&app, &forum, &[])?.assert_code(0);
+    let counted = "counted                           12";
+    assert!(synced.stdout.contains(counted), "{synced:?}");
     assert_ends(&source.csv(&app, &forum, &["--compare"])?, 0, "0 differ");
     assert_eq!(boards(&app).await, forum.points());
     let again = source.csv(&app, &forum, &["--json"])?;
@@ -172,39 +165,15 @@ async fn sync_heals_each_change() -> TestResult {
     let first = json!({"user": user(3), "action": "like", "target": post(1)});
     type Change = fn(&mut Forum);
     let changes: [(&str, Change, i32); 8] = [
-        (
-            "withdrawn",
-            |forum| forum.likes.retain(|like, _| *like != (3, 1)),
-            1,
-        ),
+        ("withdrawn", |forum| _ = forum.likes.remove(&(3, 1)), 1),
         ("given again", |forum| forum.like(3, 1), 1),
-        (
-            "moved",
-            |forum| forum.posts.get_mut(&2).unwrap().topic = 2,
-            1,
-        ),
-        (
-            "deleted",
-            |forum| forum.posts.get_mut(&3).unwrap().is_deleted = true,
-            1,
-        ),
-        (
-            "recovered",
-            |forum| forum.posts.get_mut(&3).unwrap().is_deleted = false,
-            1,
-        ),
-        (
-            "author",
-            |forum| forum.give(1, 6),
-            // The publication of both, two comments, the two authors, and two likes.
-            8,
-        ),
+        ("moved", |forum| forum.move_post(2, 2), 1),
+        ("deleted", |forum| forum.delete_post(3, true), 1),
+        ("recovered", |forum| forum.delete_post(3, false), 1),
+        // The publication of both, two comments, the two authors, and two likes.
+        ("author", |forum| forum.give(1, 6), 8),
         ("merged", |forum| forum.merge(3, 4), 9),
-        (
-            "deleted topic",
-            |forum| forum.topics.get_mut(&2).unwrap().is_deleted = true,
-            7,
-        ),
+        ("deleted topic", |forum| forum.delete_topic(2), 7),
     ];
     for (name, change, differ) in changes {
         change(&mut forum);
@@ -223,29 +192,13 @@ async fn sync_heals_each_change() -> TestResult {
     assert_eq!(boards(&app).await, forum.points());
     // A source that has lost most of its content.
     let empty = source.write("empty.csv", "user,action,target\n")?;
-    let map = [
-        "--map",
-        "comment=comment",
-        "--map",
-        "like=like",
-        "--map",
-        "publish=publish",
-    ];
-    let sync = [
-        &["sync", "csv", &empty, "--id-prefix", "discourse:"],
-        &map[..],
-    ]
-    .concat();
+    let map = ["comment", "like", "publish"].map(|action| format!("--map={action}={action}"));
+    let sync = ["sync", "csv", &empty, "--heal", "--id-prefix=discourse:"];
+    let sync = [&sync[..], &map.each_ref().map(String::as_str)].concat();
     for index in 0..20 {
-        let like = json!({"user": user(index), "action": "like", "target": post(900)});
-        app.send(like).await;
+        app.act(&user(index), "like", &post(900)).await;
     }
-    fails(
-        &app,
-        &[&sync[..], &["--heal"]].concat(),
-        2,
-        "if that is right, add --force",
-    )?;
+    fails(&app, &sync, 2, "if that is right, add --force")?;
     assert_ends(&source.csv(&app, &forum, &["--compare"])?, 4, "20 differ");
     assert_ends(&source.csv(&app, &forum, &["--heal"])?, 0, "0 differ");
     let topic = app.api.get(&format!("/v1/targets/{}", topic(1))).await;
@@ -261,27 +214,20 @@ async fn sync_reads_discourse_dump() -> TestResult {
     let own = own.filter(|(user, post)| forum.posts[post].author == *user);
     let (own, facts) = (own.count(), forum.standing().len());
     let planned = source.discourse(&app, &forum, &["--dry-run", "--json"])?;
-    assert_eq!(planned.code, Some(0), "{planned:?}");
-    let planned: Value = serde_json::from_str(&planned.stdout)?;
-    assert_eq!(
-        (&planned["activities"], &planned["faults"]),
-        (&json!(facts - own), &json!(0))
-    );
-    let synced = source.discourse(&app, &forum, &["--json"])?;
-    assert_eq!(synced.code, Some(0), "{synced:?}");
+    let planned: Value = serde_json::from_str(&planned.assert_code(0).stdout)?;
+    let numbers = [&planned["activities"], &planned["faults"]];
+    assert_eq!(json!(numbers), json!([facts - own, 0]));
+    let synced = source.discourse(&app, &forum, &["--json"])?.assert_code(0);
     let synced: Value = serde_json::from_str(&synced.stdout)?;
     let counted = json!({"counted": facts - own});
     assert_eq!(synced["activity"]["outcomes"], counted, "{synced}");
     assert_eq!(boards(&app).await, forum.points());
     let compared = source.discourse(&app, &forum, &["--compare"])?;
-    assert_eq!(compared.code, Some(0), "{compared:?}");
     let expected = format!("refused by rules: {own} own-target\n0 differ\n");
-    assert_eq!(compared.stdout, expected);
-    let again = source.discourse(&app, &forum, &[])?;
-    assert!(
-        again.stdout.starts_with("0 profiles, 0 targets\n0 lines"),
-        "{again:?}"
-    );
+    compared.assert_stdout(0, &expected);
+    let again = source.discourse(&app, &forum, &[])?.stdout;
+    let nothing = "0 profiles, 0 targets\n0 lines";
+    assert!(again.starts_with(nothing), "{again}");
     let profile = app.api.get("/v1/users/discourse:62").await;
     assert_eq!(profile.body["name"], "Name 62", "{}", profile.text);
     let target = app.api.get("/v1/targets/discourse:topic:1").await;
@@ -296,8 +242,9 @@ async fn sync_reads_votes_of_discourse_dump() -> TestResult {
     let mut forum = Forum::new(4);
     forum.add_topic(1);
     assert_eq!(source.discourse(&app, &forum, &[])?.code, Some(0));
-    let vote = |member| json!({"user": user(member), "action": "like", "target": topic(1)});
-    send_all(&app, &[vote(2), vote(3)]).await;
+    for member in [2, 3] {
+        app.act(&user(member), "like", &topic(1)).await;
+    }
     let counted = boards(&app).await;
     for option in ["--compare", "--heal"] {
         assert_ends(&source.discourse(&app, &forum, &[option])?, 0, "0 differ");
@@ -310,18 +257,11 @@ async fn sync_reads_votes_of_discourse_dump() -> TestResult {
                  3\t1000001\t4\tf\t2026-11-02 09:00:00\t2026-11-02 09:00:00\n\
                  4\t1000002\t4\tf\t2026-11-02 09:00:00\t2026-11-02 09:00:00\n\\.\n";
     let dump = source.write("votes.sql", &(forum.discourse() + votes))?;
-    let compared = run(&app, &["sync", "discourse", &dump, "--compare"])?;
     let expected = "missing: discourse:4 like discourse:topic:1\n\
                     too many: discourse:2 like discourse:topic:1\n2 differ\n";
-    assert_eq!(
-        (compared.code, compared.stdout.as_str()),
-        (Some(4), expected)
-    );
-    assert_ends(
-        &run(&app, &["sync", "discourse", &dump, "--heal"])?,
-        0,
-        "0 differ",
-    );
+    run(&app, &["sync", "discourse", &dump, "--compare"])?.assert_stdout(4, expected);
+    let healed = run(&app, &["sync", "discourse", &dump, "--heal"])?;
+    assert_ends(&healed, 0, "0 differ");
     let [mut members, authors, targets] = counted;
     let moved = members.remove(&user(2)).ok_or("no like")?;
     members.insert(user(4), moved);
@@ -371,11 +311,7 @@ async fn sync_reports_result() -> TestResult {
         "refused": refused, "detail": done["detail"]});
     assert_eq!((instants, &done), ([true, true], &expected));
     let file = source.write("dump.sql", "COPY public.posts (id) FROM stdin;\n1\n")?;
-    let failed = run(
-        &app,
-        &["sync", "discourse", &file, "--heal", "--report", "forum"],
-    )?;
-    assert_eq!(failed.code, Some(2), "{failed:?}");
+    let failed = run(&app, &[&["sync", "discourse", &file], &args[..]].concat())?.assert_code(2);
     let detail = failed.stderr.trim().trim_start_matches("error: ");
     let expected = json!({"source": "forum", "state": "failed", "differences": 0, "mended": mended,
         "refused": refused, "detail": detail});
@@ -387,8 +323,7 @@ async fn sync_reports_result() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn sync_reads_stack_exchange_dump() -> TestResult {
     let (app, source, forum) = (start(), Source::new()?, Forum::demo()?);
-    let synced = source.stack_exchange(&app, &forum, &[])?;
-    assert_eq!(synced.code, Some(0), "{synced:?}");
+    source.stack_exchange(&app, &forum, &[])?.assert_code(0);
     let compared = source.stack_exchange(&app, &forum, &["--compare"])?;
     assert_ends(&compared, 0, "0 differ");
     assert_eq!(renamed(boards(&app).await), people(forum.points()));
@@ -426,8 +361,7 @@ async fn sync_heals_random_changes() -> TestResult {
         let healed = source.discourse(&app, &forum, &["--heal", "--limit", "200"])?;
         assert_ends(&healed, 0, "0 differ");
         let fresh = start();
-        let synced = source.discourse(&fresh, &forum, &[])?;
-        assert_eq!(synced.code, Some(0), "{synced:?}");
+        source.discourse(&fresh, &forum, &[])?.assert_code(0);
         assert_eq!(boards(&fresh).await, forum.points());
         assert_eq!(boards(&app).await, forum.points());
     }
@@ -465,16 +399,9 @@ fn changes() -> (usize, usize) {
 async fn killed_sync_is_completed() -> TestResult {
     let (app, source, forum) = (start(), Source::new()?, Forum::demo()?);
     let file = source.write("dump.sql", &forum.discourse())?;
-    let args = [
-        "sync",
-        "discourse",
-        &file,
-        "--batch",
-        "10",
-        "--concurrency",
-        "1",
-    ];
-    let mut child = command(&app, &args).spawn()?;
+    let args = ["sync", "discourse", &file];
+    let slowly = [&args[..], &["--batch=10", "--concurrency=1"]].concat();
+    let mut child = command(&app, &slowly).spawn()?;
     until("the first points", async || {
         let board = app.api.get("/v1/ranking/all?limit=1").await;
         board.body["total"].as_u64().filter(|total| *total > 0)
@@ -482,14 +409,10 @@ async fn killed_sync_is_completed() -> TestResult {
     .await;
     child.kill()?;
     child.wait()?;
-    let compared = run(&app, &["sync", "discourse", &file, "--compare"])?;
-    assert_eq!(compared.code, Some(4), "{compared:?}");
-    assert_eq!(run(&app, &args[..3])?.code, Some(0));
-    assert_ends(
-        &run(&app, &["sync", "discourse", &file, "--compare"])?,
-        0,
-        "0 differ",
-    );
+    let compare = [&args[..], &["--compare"]].concat();
+    run(&app, &compare)?.assert_code(4);
+    run(&app, &args)?.assert_code(0);
+    assert_ends(&run(&app, &compare)?, 0, "0 differ");
     assert_eq!(boards(&app).await, forum.points());
     Ok(())
 }
@@ -505,50 +428,29 @@ async fn sync_works_without_journal() -> TestResult {
                8\tflag\tpost-1\t2026-11-20 08:00:00\tNULL\tNULL\tNULL\n";
     let file = source.write("log.tsv", csv)?;
     let sync = |args: &[&str]| {
-        let all = [
-            "sync",
-            "csv",
-            &file,
-            "--map",
-            "upvote=like",
-            "--map",
-            "flag=",
-            "--timezone",
-            "Europe/Berlin",
-        ];
+        let map = ["--map=upvote=like", "--map=flag="];
+        let all = ["sync", "csv", &file, "--timezone=Europe/Berlin"];
         let variables = [
             ("ACTIVITY_RANK_URL", worker.url()),
             ("ACTIVITY_RANK_KEY", SERVICE_KEY),
         ];
-        run::finish(
-            run::command(&[&all, args].concat(), &variables),
-            "",
-            SERVICE_KEY,
-        )
+        let command = run::command(&[&all[..], &map, args].concat(), &variables);
+        run::finish(command, "", SERVICE_KEY)
     };
-    let profile = json!({"public_activity": true});
-    worker
-        .api()
-        .put("/v1/users/7", &profile)
-        .await
-        .assert_status(200);
+    let (api, profile) = (worker.api(), json!({"public_activity": true}));
+    let stored = api.put("/v1/users/7", &profile).await;
+    stored.assert_status(200);
     for outcome in ["counted", "duplicate"] {
-        let synced = sync(&["--json"])?;
-        assert_eq!(synced.code, Some(0), "{synced:?}");
+        let synced = sync(&["--json"])?.assert_code(0);
         assert_eq!(synced.stderr, "1 row of the type flag left out\n");
         let synced: Value = serde_json::from_str(&synced.stdout)?;
-        assert_eq!(
-            synced["activity"]["outcomes"],
-            json!({outcome: 2}),
-            "{synced}"
-        );
+        let outcomes = &synced["activity"]["outcomes"];
+        assert_eq!(*outcomes, json!({outcome: 2}), "{synced}");
     }
-    let profile = worker.api().get("/v1/users/7").await;
-    assert_eq!(
-        profile.body,
-        json!({"id": "7", "name": "Ada", "public_activity": true})
-    );
-    let target = worker.api().get("/v1/targets/post-1").await;
+    let profile = api.get("/v1/users/7").await;
+    let expected = json!({"id": "7", "name": "Ada", "public_activity": true});
+    assert_eq!(profile.body, expected);
+    let target = api.get("/v1/targets/post-1").await;
     assert_eq!(target.body, json!({"id": "post-1", "title": "A B"}));
     for (args, error) in [
         (
@@ -560,12 +462,8 @@ async fn sync_works_without_journal() -> TestResult {
             "a comparison needs --id-prefix, or --prefix for targets with other ids; --prefix '' is all targets",
         ),
     ] {
-        let refused = sync(args)?;
-        assert_eq!(refused.code, Some(2), "{refused:?}");
-        assert!(
-            refused.stderr.ends_with(&format!("error: {error}\n")),
-            "{refused:?}"
-        );
+        let refused = sync(args)?.assert_code(2).stderr;
+        assert!(refused.ends_with(&format!("error: {error}\n")), "{refused}");
     }
     Ok(())
 }
@@ -602,12 +500,9 @@ async fn sync_lists_all_faults() -> TestResult {
     let error = "and 6 faults more\nerror: nothing was sent, because 8 rows are invalid: correct the source, or add --skip-invalid to send the other rows\n";
     assert!(refused.stderr.ends_with(error), "{refused:?}");
     assert!(app.api.get("/v1/ranking/all").await.body["total"] == 0);
-    let sent = sync(&["--skip-invalid"])?;
-    assert_eq!(sent.code, Some(1), "{sent:?}");
-    assert!(
-        sent.stdout.contains("counted                            1"),
-        "{sent:?}"
-    );
+    let sent = sync(&["--skip-invalid"])?.assert_code(1);
+    let counted = "counted                            1";
+    assert!(sent.stdout.contains(counted), "{sent:?}");
     let twice = source.write("twice.csv", "user,user,action,target\n7,8,like,p\n")?;
     let refused = run(&app, &["sync", "csv", &twice])?;
     let error = format!("error: {twice}: the first row has more than one column 'user'\n");
@@ -619,10 +514,8 @@ async fn sync_lists_all_faults() -> TestResult {
 async fn empty_input_is_no_source() -> TestResult {
     let (app, source) = (start(), Source::new()?);
     let empty = source.write("empty.csv", "")?;
-    let refused = run(
-        &app,
-        &["sync", "csv", &empty, "--heal", "--report", "forum"],
-    )?;
+    let args = ["sync", "csv", &empty, "--heal", "--report", "forum"];
+    let refused = run(&app, &args)?;
     let error = format!("error: {empty}: no header row: it is empty\n");
     assert_eq!((refused.code, refused.stderr), (Some(2), error));
     let reports = app.api.get("/v1/syncs").await.body;

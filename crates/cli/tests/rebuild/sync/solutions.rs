@@ -3,7 +3,7 @@
 use test_support::{Value, json};
 
 use super::forum::{Forum, post, user};
-use super::{Source, assert_ends, content, discourse_api, github, send_all};
+use super::{Source, assert_ends, content, discourse_api, github};
 use crate::TestResult;
 use crate::cli::run;
 use crate::journal_app::JournalApp;
@@ -38,27 +38,16 @@ async fn assert_healed(
     let compared = sync(&[&MAP[..], &["--compare"]].concat())?;
     let expected = "missing: discourse:2 solution discourse:post:2\n\
                     too many: discourse:3 solution discourse:post:3\n2 differ\n";
-    assert_eq!(
-        (compared.code, &*compared.stdout),
-        (Some(4), expected),
-        "{compared:?}"
-    );
+    compared.assert_stdout(4, expected);
     // Without an action, solutions are neither sent nor undone.
     let unmapped = sync(&["--compare"])?;
     assert_ends(&unmapped, 0, "0 differ");
     assert_eq!(unmapped.stderr, "1 row of the type solution left out\n");
     assert_ends(&sync(&[&MAP[..], &["--heal"]].concat())?, 0, "0 differ");
-    let score = async |member| {
-        app.api
-            .get(&format!("/v1/ranking/all/users/{member}"))
-            .await
-            .body["score"]
-            .clone()
-    };
-    assert_eq!(
-        [score(user(2)).await, score(user(3)).await],
-        [json!(18), json!(3)]
-    );
+    for (member, expected) in [(2, 18), (3, 3)] {
+        let path = format!("/v1/ranking/all/users/{}", user(member));
+        assert_eq!(app.api.get(&path).await.body["score"], expected);
+    }
     Ok(())
 }
 
@@ -76,7 +65,7 @@ async fn sync_reads_solutions_of_discourse_dump() -> TestResult {
     for tables in [fields.to_owned(), stale + table] {
         let app = start();
         assert_eq!(source.discourse(&app, &forum, &[])?.code, Some(0));
-        send_all(&app, &[solution(&user(3), &post(3))]).await;
+        app.send(solution(&user(3), &post(3))).await;
         // A dump without the plugin says nothing about solutions.
         let without = source.discourse(&app, &forum, &[&MAP[..], &["--heal"]].concat())?;
         assert_ends(&without, 0, "0 differ");
@@ -93,7 +82,7 @@ async fn sync_reads_solutions_of_discourse_api() -> TestResult {
     let (site, url) = discourse_api::start_server(forum()).await?;
     let sync = |args: &[&str]| discourse_api::sync(&app, &url, args);
     assert_eq!(sync(&[])?.code, Some(0));
-    send_all(&app, &[solution(&user(3), &post(3))]).await;
+    app.send(solution(&user(3), &post(3))).await;
     // A forum without the plugin says nothing about solutions.
     assert_ends(&sync(&[&MAP[..], &["--heal"]].concat())?, 0, "0 differ");
     site.lock().await.solutions = Some(vec![2]);
@@ -109,47 +98,35 @@ async fn sync_reads_solutions_of_discourse_api() -> TestResult {
 #[tokio::test(flavor = "multi_thread")]
 async fn sync_reads_accepted_answers_of_stack_exchange() -> TestResult {
     let (app, source) = (start(), Source::new()?);
+    let posts = r#"<row Id="1" PostTypeId="1" AcceptedAnswerId="2" CreationDate="2026-11-01T08:00:00.000" OwnerUserId="8" />
+        <row Id="2" PostTypeId="2" ParentId="1" CreationDate="2026-11-01T09:00:00.000" OwnerUserId="7" />
+        <row Id="3" PostTypeId="2" ParentId="1" CreationDate="2026-11-01T09:00:00.000" />"#;
+    let vote = |(id, post, day): (u32, u32, u32)| {
+        format!(
+            r#"<row Id="{id}" PostId="{post}" VoteTypeId="1" CreationDate="2026-11-0{day}T00:00:00.000" />"#
+        )
+    };
+    let votes = [(1, 2, 2), (2, 2, 3), (3, 3, 3), (4, 9, 3)].map(vote);
     for (name, rows) in [
-        ("Users.xml", "<row Id=\"7\" DisplayName=\"Ada\" />"),
-        (
-            "Posts.xml",
-            "<row Id=\"1\" PostTypeId=\"1\" AcceptedAnswerId=\"2\" CreationDate=\"2026-11-01T08:00:00.000\" OwnerUserId=\"8\" />
-            <row Id=\"2\" PostTypeId=\"2\" ParentId=\"1\" CreationDate=\"2026-11-01T09:00:00.000\" OwnerUserId=\"7\" />
-            <row Id=\"3\" PostTypeId=\"2\" ParentId=\"1\" CreationDate=\"2026-11-01T09:00:00.000\" />",
-        ),
+        ("Users.xml", r#"<row Id="7" DisplayName="Ada" />"#),
+        ("Posts.xml", posts),
         ("Comments.xml", ""),
-        (
-            "Votes.xml",
-            "<row Id=\"1\" PostId=\"2\" VoteTypeId=\"1\" CreationDate=\"2026-11-02T00:00:00.000\" />
-            <row Id=\"2\" PostId=\"2\" VoteTypeId=\"1\" CreationDate=\"2026-11-03T00:00:00.000\" />
-            <row Id=\"3\" PostId=\"3\" VoteTypeId=\"1\" CreationDate=\"2026-11-03T00:00:00.000\" />
-            <row Id=\"4\" PostId=\"9\" VoteTypeId=\"1\" CreationDate=\"2026-11-03T00:00:00.000\" />",
-        ),
+        ("Votes.xml", &votes.concat()),
     ] {
         source.write(name, &format!("<rows>{rows}</rows>"))?;
     }
     let folder = source.folder.path().to_string_lossy();
     let sync = |args: &[&str]| run(&app, &[&["sync", "stackexchange", &folder], args].concat());
-    let synced = sync(&[])?;
-    assert_eq!(
-        (synced.code, &*synced.stderr),
-        (Some(0), "1 row of the type solution left out\n")
-    );
-    let compared = sync(&[&MAP[..], &["--compare"]].concat())?;
+    let synced = sync(&[])?.assert_code(0);
+    assert_eq!(synced.stderr, "1 row of the type solution left out\n");
     let expected = "missing: stackexchange:7 solution stackexchange:post:2\n1 differ\n";
-    assert_eq!(
-        (compared.code, &*compared.stdout),
-        (Some(4), expected),
-        "{compared:?}"
-    );
+    sync(&[&MAP[..], &["--compare"]].concat())?.assert_stdout(4, expected);
     assert_ends(&sync(&[&MAP[..], &["--heal"]].concat())?, 0, "0 differ");
     let path = "/v1/users/stackexchange:7/points?limit=1";
     let points = app.api.get(path).await.body;
-    let entry = &points["entries"][0];
-    assert_eq!(
-        json!([entry["action"], entry["at"], entry["points"]]),
-        json!(["solution", "2026-11-02T00:00:00Z", 15])
-    );
+    let entry = ["action", "at", "points"].map(|name| points["entries"][0][name].clone());
+    let expected = json!(["solution", "2026-11-02T00:00:00Z", 15]);
+    assert_eq!(json!(entry), expected);
     Ok(())
 }
 
@@ -159,19 +136,11 @@ async fn sync_reads_answers_of_github() -> TestResult {
     let (_, url) = github::start_server().await?;
     let sync = |args: &[&str]| github::sync(&app, &url, &[&["o/r"], args].concat());
     assert_eq!(sync(&[])?.code, Some(0));
-    send_all(
-        &app,
-        &[solution("github:3", "github:discussion-comment:62")],
-    )
-    .await;
-    let compared = sync(&[&MAP[..], &["--compare"]].concat())?;
+    let other = solution("github:3", "github:discussion-comment:62");
+    app.send(other).await;
     let expected = "missing: github:1 solution github:discussion-comment:61\n\
                     too many: github:3 solution github:discussion-comment:62\n2 differ\n";
-    assert_eq!(
-        (compared.code, &*compared.stdout),
-        (Some(4), expected),
-        "{compared:?}"
-    );
+    sync(&[&MAP[..], &["--compare"]].concat())?.assert_stdout(4, expected);
     assert_ends(&sync(&[&MAP[..], &["--heal"]].concat())?, 0, "0 differ");
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! `sync wordpress` against a server that answers as WordPress does.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -9,9 +8,10 @@ use axum::response::{IntoResponse, Response};
 use test_support::{Value, json};
 use tokio::sync::Mutex;
 
+use super::github::board;
 use super::{assert_ends, boards, query, serve, start};
 use crate::TestResult;
-use crate::cli::{command, finish};
+use crate::cli::{command, fails, finish, succeed};
 use crate::journal_app::JournalApp;
 use crate::run::Run;
 
@@ -83,19 +83,11 @@ async fn respond(State(site): State<Shared>, uri: Uri, headers: HeaderMap) -> Re
 
 fn sync(app: &JournalApp, url: &str, args: &[&str]) -> std::io::Result<Run> {
     let url = format!("{url}/blog");
-    let mut command = command(
-        app,
-        &[&["sync", "wordpress", &url, "--retries", "0"], args].concat(),
-    );
+    let all = ["sync", "wordpress", &url, "--retries", "0"];
+    let mut command = command(app, &[&all, args].concat());
     command.env("WORDPRESS_USER", "admin");
     command.env("WORDPRESS_APPLICATION_PASSWORD", "a password");
     finish(command)
-}
-
-fn board(all: &[(&str, i64)]) -> BTreeMap<String, i64> {
-    let all = all.iter();
-    all.map(|(id, points)| ((*id).to_owned(), *points))
-        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -113,14 +105,9 @@ async fn sync_reads_wordpress() -> TestResult {
         loses_comment: true,
         broken: None,
     }));
-    let url = serve(
-        axum::Router::new()
-            .fallback(respond)
-            .with_state(site.clone()),
-    )
-    .await?;
-    let synced = sync(&app, &url, &[])?;
-    assert_eq!(synced.code, Some(0), "{synced:?}");
+    let router = axum::Router::new().fallback(respond);
+    let url = serve(router.with_state(site.clone())).await?;
+    let synced = sync(&app, &url, &[])?.assert_code(0);
     assert_eq!(synced.stderr, "rate limit of WordPress: waiting 0 s\n");
     assert_ends(&sync(&app, &url, &["--compare"])?, 0, "0 differ");
     let [members, authors, targets] = boards(&app).await;
@@ -129,11 +116,10 @@ async fn sync_reads_wordpress() -> TestResult {
     assert_eq!(authors, board(&[("1", 249 * 3 + 3), ("2", 3)]));
     let expected = [("post-7", 249 * 3), ("post-8", 3), ("post-9", 3)];
     assert_eq!(targets, board(&expected));
+    let post =
+        json!({"id": "post-7", "title": "Q&A", "url": "https://example.com/7", "author": "1"});
     for (id, expected) in [
-        (
-            "post-7",
-            json!({"id": "post-7", "title": "Q&A", "url": "https://example.com/7", "author": "1"}),
-        ),
+        ("post-7", post),
         ("post-8", json!({"id": "post-8", "author": "2"})),
     ] {
         let target = app.api.get(&format!("/v1/targets/{id}")).await;
@@ -144,18 +130,12 @@ async fn sync_reads_wordpress() -> TestResult {
     assert_eq!(profile.body["name"], "Tom & Jerry");
 
     // A lost deletion, and what other pages count.
-    for other in [
-        json!({"user": "9", "action": "comment", "target": "comment-999"}),
-        json!({"user": "9", "action": "comment", "target": "site-2:comment-5"}),
-        json!({"user": "9", "action": "comment", "target": "/about"}),
-    ] {
-        app.send(other).await;
+    for target in ["comment-999", "site-2:comment-5", "/about"] {
+        app.act("9", "comment", target).await;
     }
     // A part of the source heals nothing.
     site.lock().await.broken = Some(2);
-    let broken = sync(&app, &url, &["--heal"])?;
-    assert_eq!(broken.code, Some(3), "{broken:?}");
-    assert!(broken.stderr.contains("status 500"), "{broken:?}");
+    sync(&app, &url, &["--heal"])?.assert_error(3, "status 500");
     site.lock().await.broken = None;
     assert_ends(&sync(&app, &url, &["--compare"])?, 4, "1 differ");
     assert_ends(&sync(&app, &url, &["--heal"])?, 0, "0 differ");
@@ -164,14 +144,9 @@ async fn sync_reads_wordpress() -> TestResult {
 
     // The public part of a site can be read, and not be compared.
     let blog = format!("{url}/blog");
-    let public = finish(command(&app, &["sync", "wordpress", &blog, "--dry-run"]))?;
-    assert_eq!(public.code, Some(0), "{public:?}");
-    let refused = finish(command(&app, &["sync", "wordpress", &blog, "--compare"]))?;
-    assert_eq!(refused.code, Some(2), "{refused:?}");
-    assert!(
-        refused.stderr.contains("set the variable WORDPRESS_USER"),
-        "{refused:?}"
-    );
+    succeed(&app, &["sync", "wordpress", &blog, "--dry-run"])?;
+    let compare = ["sync", "wordpress", &blog, "--compare"];
+    fails(&app, &compare, 2, "set the variable WORDPRESS_USER")?;
     Ok(())
 }
 
@@ -186,8 +161,7 @@ async fn sync_reads_second_wordpress_site() -> TestResult {
     }));
     let url = serve(axum::Router::new().fallback(respond).with_state(site)).await?;
     let second = ["--site", "2"];
-    let synced = sync(&app, &url, &second)?;
-    assert_eq!(synced.code, Some(0), "{synced:?}");
+    sync(&app, &url, &second)?.assert_code(0);
     let compared = sync(&app, &url, &[&second[..], &["--compare"]].concat())?;
     assert_ends(&compared, 0, "0 differ");
     let [members, _, targets] = boards(&app).await;
