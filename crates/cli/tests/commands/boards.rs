@@ -91,8 +91,8 @@ async fn closed_stdout_is_no_error() -> TestResult {
         let mut child = command(&service, args).stdin(Stdio::null()).spawn()?;
         drop(child.stdout.take());
         let output = child.wait_with_output()?;
-        let is_silent = output.status.success() && output.stderr.is_empty();
-        assert!(is_silent, "{args}: {output:?}");
+        let has_no_error = output.status.success() && output.stderr.is_empty();
+        assert!(has_no_error, "{args}: {output:?}");
     }
     Ok(())
 }
