@@ -276,11 +276,8 @@ mod tests {
             let cover = freezes(number);
             assert_eq!(text(&streak_days(&steps, today, cover)), frozen, "{days}");
             let streak = Streak::new(&steps, today, cover);
-            assert_eq!(
-                (streak.current, streak.longest),
-                (current, longest),
-                "{days}"
-            );
+            let found = (streak.current, streak.longest);
+            assert_eq!(found, (current, longest), "{days}");
         }
     }
 
@@ -296,30 +293,14 @@ mod tests {
             ("------ ------- ------- -----", 0, 0),
         ] {
             let steps = steps(&days.replace(' ', ""));
-            let weeks = Run { current, longest };
-            assert_eq!(
-                Streak::new(&steps, today, freezes(0)).weeks,
-                weeks,
-                "{days}"
-            );
+            let found = Streak::new(&steps, today, freezes(0)).weeks;
+            assert_eq!(found, Run { current, longest }, "{days}");
         }
         // A week of frozen days.
         let steps = steps("xxxxxxx-------x----");
         let weeks = |number| Streak::new(&steps, today, freezes(number)).weeks;
-        assert_eq!(
-            weeks(0),
-            Run {
-                current: 1,
-                longest: 1
-            }
-        );
-        assert_eq!(
-            weeks(7),
-            Run {
-                current: 2,
-                longest: 2
-            }
-        );
+        let both = |number| (weeks(number).current, weeks(number).longest);
+        assert_eq!([both(0), both(7)], [(1, 1), (2, 2)]);
     }
 
     /// The pause is from 2026-11-01 to 2026-11-03.

@@ -82,38 +82,27 @@ mod tests {
     #[test]
     fn text_is_one_visible_line() {
         let long = "é".repeat(81);
+        let (length, control) = ("be 1 to 80 characters", "not contain control characters");
+        let separators = "not contain line or paragraph separators";
+        let direction = "not contain bidirectional embeddings, overrides or isolates";
+        let visible = "contain a visible character";
         for (text, expected) in [
             ("Ada", ""),
             ("\u{5E9}\u{5DC}\u{5D5}\u{5DD} \u{200F}Ada", ""),
             ("👩\u{200D}💻", ""),
-            ("", "must be 1 to 80 characters"),
-            (&long, "must be 1 to 80 characters"),
-            ("A\nda", "must not contain control characters"),
-            ("A\u{85}da", "must not contain control characters"),
-            (
-                "A\u{2028}da",
-                "must not contain line or paragraph separators",
-            ),
-            (
-                "A\u{2029}da",
-                "must not contain line or paragraph separators",
-            ),
-            (
-                "\u{202E}adA",
-                "must not contain bidirectional embeddings, overrides or isolates",
-            ),
-            (
-                "A\u{2068}da",
-                "must not contain bidirectional embeddings, overrides or isolates",
-            ),
-            ("  ", "must contain a visible character"),
-            (
-                "\u{200B}\u{3164}\u{2800}\u{FE0F}",
-                "must contain a visible character",
-            ),
+            ("", length),
+            (&long, length),
+            ("A\nda", control),
+            ("A\u{85}da", control),
+            ("A\u{2028}da", separators),
+            ("A\u{2029}da", separators),
+            ("\u{202E}adA", direction),
+            ("A\u{2068}da", direction),
+            ("  ", visible),
+            ("\u{200B}\u{3164}\u{2800}\u{FE0F}", visible),
         ] {
             let error = check(text, 80).err().unwrap_or_default();
-            assert_eq!(error, expected, "{text:?}");
+            assert_eq!(error.trim_start_matches("must "), expected, "{text:?}");
         }
     }
 

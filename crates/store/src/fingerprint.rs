@@ -301,13 +301,8 @@ mod tests {
         assert_eq!(check(&config, &Reply::Nil).ok(), Some(None));
         let former = format!("v3 {settings}");
         assert!(Stored::parse(&format!("{former}\nh 7 42")).is_former(&stamp(&config)));
-        for other in [
-            &former,
-            "",
-            "v5 x",
-            "v4 generation=x",
-            "v4 generation=7 shards=4",
-        ] {
+        let shards = "v4 generation=7 shards=4";
+        for other in [&former, "", "v5 x", "v4 generation=x", shards] {
             assert_eq!(generation(other), None, "{other}");
         }
         assert!(!Stored::parse("v3 shards=4").is_former(&stamp(&config)));

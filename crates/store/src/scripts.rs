@@ -41,26 +41,8 @@ mod tests {
     const GET_GLOBAL: usize = 5;
     const SET_GLOBAL: usize = 7;
     /// The globals that scripts may use. Any other is a misspelled name.
-    const GLOBALS: [&str; 18] = [
-        "ARGV",
-        "KEYS",
-        "cjson",
-        "error",
-        "ipairs",
-        "math",
-        "next",
-        "pairs",
-        "pcall",
-        "redis",
-        "select",
-        "setmetatable",
-        "string",
-        "table",
-        "tonumber",
-        "tostring",
-        "type",
-        "unpack",
-    ];
+    const GLOBALS: &str = "ARGV KEYS cjson error ipairs math next pairs pcall redis select setmetatable string table tonumber \
+                           tostring type unpack";
 
     /// Reads functions as Lua 5.1 dumps them on 64-bit machines, see `ldump.c`.
     struct Dump<'a>(&'a [u8]);
@@ -142,10 +124,8 @@ mod tests {
             for (line, slots, globals) in functions {
                 assert!(slots <= MAX_SLOTS, "{name}, line {line}: {slots} registers");
                 for global in globals {
-                    assert!(
-                        GLOBALS.contains(&global.as_str()),
-                        "{name}, line {line}: {global}"
-                    );
+                    let is_known = GLOBALS.split(' ').any(|known| known == global);
+                    assert!(is_known, "{name}, line {line}: {global}");
                 }
             }
         }

@@ -117,34 +117,22 @@ mod tests {
     #[test]
     fn local_time_needs_a_zone() {
         let berlin = Some("Europe/Berlin");
+        let (minute, zoned) = (Some("%d.%m.%Y %H:%M"), Some("%Y-%m-%d %H:%M %z"));
         for (format, text, expected) in [
             (None, "2026-11-20 08:00:00", "2026-11-20T07:00:00Z"),
             (None, "2026-07-01T08:00:00.5", "2026-07-01T06:00:00.500Z"),
             (None, "2026-10-25 02:30:00", "2026-10-25T00:30:00Z"),
             (None, "2026-03-29 02:30:00", "2026-03-29T01:30:00Z"),
-            (
-                Some("%d.%m.%Y %H:%M"),
-                "20.11.2026 08:00",
-                "2026-11-20T07:00:00Z",
-            ),
+            (minute, "20.11.2026 08:00", "2026-11-20T07:00:00Z"),
             (Some("%d.%m.%Y"), "20.11.2026", "2026-11-19T23:00:00Z"),
-            (
-                Some("%Y-%m-%d %H:%M %z"),
-                "2026-11-20 08:00 +0000",
-                "2026-11-20T08:00:00Z",
-            ),
+            (zoned, "2026-11-20 08:00 +0000", "2026-11-20T08:00:00Z"),
         ] {
-            assert_eq!(
-                parse(format, berlin, text).as_deref(),
-                Ok(expected),
-                "{text}"
-            );
+            let found = parse(format, berlin, text);
+            assert_eq!(found.as_deref(), Ok(expected), "{text}");
         }
         let missing = "at: '2026-11-20 08:00:00' has no time zone: --timezone names it";
-        assert_eq!(
-            parse(None, None, "2026-11-20 08:00:00").unwrap_err(),
-            missing
-        );
+        let found = parse(None, None, "2026-11-20 08:00:00");
+        assert_eq!(found.unwrap_err(), missing);
         let invalid = "at: 'soon' is not an instant: --date-format describes it";
         assert_eq!(parse(None, None, "soon").unwrap_err(), invalid);
     }

@@ -140,25 +140,23 @@ mod tests {
 
     #[test]
     fn only_invalid_field_is_printed_once() {
-        let error = Error::field("/user", "is empty");
-        assert_eq!(
-            Problem::from(error).to_string(),
-            "The request is invalid: user: is empty"
-        );
-        let error = Error::UnknownAction("must be one of like".to_owned());
-        assert_eq!(
-            Problem::from(error).to_string(),
-            "Unknown action: action: must be one of like"
-        );
+        let unknown = Error::UnknownAction("must be one of like".to_owned());
+        for (error, expected) in [
+            (
+                Error::field("/user", "is empty"),
+                "The request is invalid: user: is empty",
+            ),
+            (unknown, "Unknown action: action: must be one of like"),
+        ] {
+            assert_eq!(Problem::from(error).to_string(), expected);
+        }
     }
 
     #[test]
     fn other_body_falls_back_to_the_status() {
         let problem = Problem::from_response(StatusCode::BAD_GATEWAY, b"<html>");
-        assert_eq!(
-            problem.to_string(),
-            "Bad Gateway: status 502 without a problem document"
-        );
+        let text = "Bad Gateway: status 502 without a problem document";
+        assert_eq!(problem.to_string(), text);
         assert_eq!(problem.slug(), "502");
     }
 

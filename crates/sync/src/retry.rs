@@ -113,12 +113,8 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_overrules_the_delay() {
+    fn retry_after_overrules_delay_or_ends_retries() {
         assert_eq!(attempts(2, 429, Some(60)), (3, Duration::from_secs(120)));
-    }
-
-    #[test]
-    fn long_retry_after_ends_the_retries() {
         assert_eq!(attempts(2, 429, Some(7200)), (1, Duration::ZERO));
     }
 

@@ -172,21 +172,12 @@ fn invalid_instants_are_rejected() {
 
 #[test]
 fn invalid_dates_are_rejected() {
-    for text in [
-        "",
-        "2026-1-20",
-        "2026-11-31",
-        "2025-02-29",
-        "0000-01-01",
-        "2026/11/20",
-        "+026-11-20",
-    ] {
+    let dates = "2026-1-20 2026-11-31 2025-02-29 0000-01-01 2026/11/20 +026-11-20 ";
+    for text in dates.split(' ') {
         assert_eq!(Date::parse(text), None, "{text}");
     }
-    assert_eq!(
-        Date::parse("2024-02-29").map(|date| date.weekday()),
-        Some(3)
-    );
+    let leap = Date::parse("2024-02-29").map(|date| date.weekday());
+    assert_eq!(leap, Some(3));
 }
 
 /// Until 2011, St. John's set its clock back from 00:01 to 23:01 of the previous day.

@@ -159,15 +159,11 @@ mod tests {
 
     #[test]
     fn levels_are_numbered_by_points() {
-        let levels = parse(
-            json!({"Pillar": 500, "Newcomer": 0, "Regular": 50.5}),
-            &Period::ALL,
-        )
-        .unwrap();
+        let levels = json!({"Pillar": 500, "Newcomer": 0, "Regular": 50.5});
+        let levels = parse(levels, &Period::ALL).unwrap();
         let name = |level: Option<&Level>| {
-            level.map_or(String::new(), |level| {
-                format!("{} {}", level.number, level.name)
-            })
+            let name = level.map(|level| format!("{} {}", level.number, level.name));
+            name.unwrap_or_default()
         };
         for (steps, at, above) in [
             (0, "1 Newcomer", "2 Regular"),
@@ -175,10 +171,8 @@ mod tests {
             (505, "2 Regular", "3 Pillar"),
             (5000, "3 Pillar", ""),
         ] {
-            assert_eq!(
-                (name(levels.at(steps)), name(levels.above(steps))),
-                (at.to_owned(), above.to_owned())
-            );
+            let found = [levels.at(steps), levels.above(steps)].map(name);
+            assert_eq!(found, [at, above], "{steps}");
         }
         for (before, after, reached) in [
             (0, 504, ""),
@@ -187,16 +181,11 @@ mod tests {
             (0, 9999, "3 Pillar"),
             (5000, 505, ""),
         ] {
-            assert_eq!(
-                name(levels.reached(before, after)),
-                reached,
-                "{before} {after}"
-            );
+            let found = name(levels.reached(before, after));
+            assert_eq!(found, reached, "{before} {after}");
         }
-        assert_eq!(
-            parse(json!({"First": 1}), &Period::ALL).unwrap().at(9),
-            None
-        );
+        let later = parse(json!({"First": 1}), &Period::ALL);
+        assert_eq!(later.unwrap().at(9), None);
     }
 
     #[test]
@@ -204,28 +193,26 @@ mod tests {
         let many: Value = (0..21)
             .map(|number| (number.to_string(), json!(number)))
             .collect();
+        let (number, points) = (
+            "must have 1 to 20 levels",
+            "must be points from 0 to 838860",
+        );
+        let finer = "'A' is finer than POINT_DECIMALS = 1 allows";
+        let same = "'A' and 'B' have the same points";
         for (levels, detail) in [
-            (json!({}), "must have 1 to 20 levels"),
-            (many, "must have 1 to 20 levels"),
+            (json!({}), number),
+            (many, number),
             (json!({"": 1}), "the name '' must be 1 to 40 characters"),
-            (json!({"A": "1"}), "'A' must be points from 0 to 838860"),
-            (json!({"A": -1}), "'A' must be points from 0 to 838860"),
-            (
-                json!({"A": 0.25}),
-                "'A' is finer than POINT_DECIMALS = 1 allows",
-            ),
-            (
-                json!({"A": 1, "B": 1.0}),
-                "'A' and 'B' have the same points",
-            ),
+            (json!({"A": "1"}), &format!("'A' {points}")),
+            (json!({"A": -1}), &format!("'A' {points}")),
+            (json!({"A": 0.25}), finer),
+            (json!({"A": 1, "B": 1.0}), same),
         ] {
             let expected = Err(Error::Misconfigured("LEVELS", detail.to_owned()));
             assert_eq!(parse(levels, &Period::ALL), expected);
         }
-        let expected = Err(Error::Misconfigured(
-            "LEVELS",
-            "needs the period all in PERIODS".to_owned(),
-        ));
+        let detail = "needs the period all in PERIODS".to_owned();
+        let expected = Err(Error::Misconfigured("LEVELS", detail));
         assert_eq!(parse(json!({"A": 1}), &[Period::Day]), expected);
     }
 }

@@ -111,10 +111,8 @@ mod tests {
         ] {
             let vars = json!({"VISITORS": setting, "VISITOR_KEY": SECRET});
             let visitors = parse(&vars).unwrap().unwrap();
-            assert_eq!(
-                (visitors.actions, visitors.per_address),
-                (actions.iter().map(|a| (*a).to_owned()).collect(), 5)
-            );
+            let expected = actions.iter().map(|a| (*a).to_owned()).collect();
+            assert_eq!((visitors.actions, visitors.per_address), (expected, 5));
             assert!(visitors.turnstile.is_none());
         }
     }
@@ -123,27 +121,19 @@ mod tests {
     fn secrets_and_url_are_checked() {
         let key = "must be a secret of at least 32 bytes";
         let url = "must begin with https://, or http://localhost, and name no user";
+        let short = json!({"VISITORS": true, "VISITOR_KEY": "short"});
+        let plain =
+            json!({"VISITORS": true, "VISITOR_KEY": SECRET, "TURNSTILE_URL": "http://a.example"});
         for (vars, name, remedy) in [
             (json!({"VISITORS": true}), "VISITOR_KEY", key),
-            (
-                json!({"VISITORS": true, "VISITOR_KEY": "short"}),
-                "VISITOR_KEY",
-                key,
-            ),
-            (
-                json!({"VISITORS": true, "VISITOR_KEY": SECRET, "TURNSTILE_URL": "http://a.example"}),
-                "TURNSTILE_URL",
-                url,
-            ),
+            (short, "VISITOR_KEY", key),
+            (plain, "TURNSTILE_URL", url),
         ] {
             let error = Error::Misconfigured(name, remedy.to_owned());
             assert_eq!(parse(&vars).unwrap_err(), error, "{vars}");
         }
         let vars = json!({"VISITORS": true, "VISITOR_KEY": SECRET, "TURNSTILE_SECRET": "s"});
         let turnstile = parse(&vars).unwrap().unwrap().turnstile.unwrap();
-        assert_eq!(
-            (turnstile.url.as_str(), turnstile.secret.as_str()),
-            (SITEVERIFY, "s")
-        );
+        assert_eq!([&*turnstile.url, &*turnstile.secret], [SITEVERIFY, "s"]);
     }
 }

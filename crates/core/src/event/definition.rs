@@ -237,6 +237,9 @@ mod tests {
     fn invalid_fields_are_listed() {
         let error = |pointer: &str, detail: &str| json!([{"pointer": pointer, "detail": detail}]);
         let actions = "must be an object of one action or more with their points";
+        let https = "must be a link that begins with https://";
+        let days = "must be at most 366 days after from";
+        let unknown = "is unknown; expected one of title, from, to, url, actions, groups, prizes";
         for (field, value, detail_of) in [
             ("title", json!(""), "must be 1 to 200 characters"),
             ("title", json!(1), "must be a text"),
@@ -246,39 +249,20 @@ mod tests {
             ("to", json!("2026-11-20T00:00:00Z"), "must be after from"),
             ("to", json!("9999-12-31T21:00:00Z"), LATE),
             ("to", json!("9999-12-31T23:59:59-00:01"), INSTANT),
-            (
-                "to",
-                json!("2027-11-21T00:00:00.001Z"),
-                "must be at most 366 days after from",
-            ),
-            (
-                "url",
-                json!("http://example.com"),
-                "must be a link that begins with https://",
-            ),
+            ("to", json!("2027-11-21T00:00:00.001Z"), days),
+            ("url", json!("http://example.com"), https),
             ("actions", json!({}), actions),
             ("actions", json!(["like"]), actions),
             ("groups", json!("eu"), "must be a list of group ids"),
-            (
-                "name",
-                json!("x"),
-                "is unknown; expected one of title, from, to, url, actions, groups, prizes",
-            ),
+            ("name", json!("x"), unknown),
         ] {
             let found = detail(|body| body[field] = value.clone());
-            assert_eq!(
-                found,
-                error(&format!("/{field}"), detail_of),
-                "{field}: {value}"
-            );
+            let expected = error(&format!("/{field}"), detail_of);
+            assert_eq!(found, expected, "{field}: {value}");
         }
         let found = detail(|body| body["actions"] = json!({"sing": 1}));
-        assert!(
-            found[0]["detail"]
-                .as_str()
-                .unwrap()
-                .starts_with("no rule has the action 'sing'; expected ")
-        );
+        let found = found[0]["detail"].as_str().unwrap();
+        assert!(found.starts_with("no rule has the action 'sing'; expected "));
         for points in [json!(0), json!(-1), json!(0.05), json!("5"), json!(1e9)] {
             let found = detail(|body| body["actions"] = json!({"like": points}));
             let expected =

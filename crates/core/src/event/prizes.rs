@@ -89,28 +89,17 @@ mod tests {
                 "{ranks}: {detail}"
             );
         }
+        let texts = "each must be an object with the texts ranks and title";
+        let order = "ranks must be after the ranks of the prize before: 3";
+        let blank = "title must contain a visible character";
+        let many: Value = (1..=21).map(|rank| prize(&rank.to_string())).collect();
         for (prizes, expected) in [
             (json!({}), "must be a list of prizes"),
-            (
-                json!([{"ranks": "1"}]),
-                "each must be an object with the texts ranks and title",
-            ),
-            (
-                json!([{"ranks": 1, "title": "t"}]),
-                "each must be an object with the texts ranks and title",
-            ),
-            (
-                json!([prize("1-3"), prize("3")]),
-                "ranks must be after the ranks of the prize before: 3",
-            ),
-            (
-                json!([{"ranks": "1", "title": " "}]),
-                "title must contain a visible character",
-            ),
-            (
-                Value::Array((1..=21).map(|rank| prize(&rank.to_string())).collect()),
-                "must be at most 20 prizes",
-            ),
+            (json!([{"ranks": "1"}]), texts),
+            (json!([{"ranks": 1, "title": "t"}]), texts),
+            (json!([prize("1-3"), prize("3")]), order),
+            (json!([{"ranks": "1", "title": " "}]), blank),
+            (many, "must be at most 20 prizes"),
         ] {
             assert_eq!(read(Some(&prizes)).unwrap_err(), expected, "{prizes}");
         }

@@ -107,14 +107,10 @@ mod tests {
             assert_eq!(check_default(&json!({"sub": "42", "exp": exp})), error);
         }
         let nbf = json!({"sub": "42", "exp": 1_900_000_000, "nbf": "now"});
-        assert_eq!(
-            check_default(&nbf),
-            Err("The user token's nbf is not a number.")
-        );
-        assert_eq!(
-            check_default(&json!({"sub": "42"})),
-            Err("The user token has no exp.")
-        );
+        let error = Err("The user token's nbf is not a number.");
+        assert_eq!(check_default(&nbf), error);
+        let error = Err("The user token has no exp.");
+        assert_eq!(check_default(&json!({"sub": "42"})), error);
     }
 
     #[test]
@@ -134,19 +130,12 @@ mod tests {
         let audience = Err("The user token has another audience.");
         assert_eq!(check(iss.clone(), json!("board")), Ok(()));
         assert_eq!(check(iss.clone(), json!(["a", "board"])), Ok(()));
-        assert_eq!(
-            check(json!("https://id.example.com"), json!("board")),
-            issuer
-        );
-        assert_eq!(check(json!([iss.clone()]), json!("board")), issuer);
-        for aud in [
-            json!("boards"),
-            json!([]),
-            json!({"board": 1}),
-            json!(null),
-            json!([["board"]]),
-        ] {
-            assert_eq!(check(iss.clone(), aud), audience);
+        for other in [json!("https://id.example.com"), json!([iss.clone()])] {
+            assert_eq!(check(other, json!("board")), issuer);
+        }
+        let others = json!(["boards", [], {"board": 1}, null, [["board"]]]);
+        for aud in others.as_array().unwrap() {
+            assert_eq!(check(iss.clone(), aud.clone()), audience);
         }
     }
 
@@ -165,19 +154,13 @@ mod tests {
         for scope in [json!("board"), json!("read board"), json!(["a", "board"])] {
             assert_eq!(check(scope, json!(true), json!([2, 3])), Ok(()));
         }
-        for scope in [
-            json!("boards"),
-            json!(["read board"]),
-            json!(null),
-            json!({"board": 1}),
-        ] {
-            assert_eq!(check(scope, json!(true), json!(3)), lacks);
+        let others = json!(["boards", ["read board"], null, {"board": 1}]);
+        for scope in others.as_array().unwrap() {
+            assert_eq!(check(scope.clone(), json!(true), json!(3)), lacks);
         }
         assert_eq!(check(json!("board"), json!("true"), json!(3)), lacks);
         assert_eq!(check(json!("board"), json!(true), json!("3")), lacks);
-        assert_eq!(
-            check_with(&json!({"sub": "42", "exp": 1_900_000_000}), &tokens),
-            lacks
-        );
+        let without = json!({"sub": "42", "exp": 1_900_000_000});
+        assert_eq!(check_with(&without, &tokens), lacks);
     }
 }

@@ -332,12 +332,13 @@ mod tests {
     #[test]
     fn rank_changes_between_pages_repeat_no_member() {
         let mut moved = part(&[9, 8, 7], 9);
+        let late = ("late", 8);
         let rows = [
             ("9", 9),
             ("8", 8),
             ("8", 8),
             ("7", 7),
-            ("late", 8),
+            late,
             ("9", 3),
             ("1", 1),
         ];

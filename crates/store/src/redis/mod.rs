@@ -101,42 +101,31 @@ mod tests {
         let unknown = "ERR unknown command 'GETDEL', with args beginning with: 'ar:0:marks:42' ";
         let wrong = "WRONGTYPE Operation against a key script: 1a2b, on @user_script:7.";
         let busy = "LOADING Redis is loading the dataset in memory";
+        let refused = |text: &str| StoreError::Refused(text.to_owned());
+        let unavailable = |text: &str| StoreError::Unavailable(text.to_owned());
+        let running = "ERR Error running script: @user_script:2: ";
+        let compiling =
+            "ERR Error compiling script (new function): user_script:1: '=' expected near 'x'";
+        let size = format!("{running}ERR max request size exceeded");
+        let kind = format!("{running}WRONGTYPE Operation against a key");
         for (error, expected) in [
+            (unknown, refused("ERR unknown command 'GETDEL'")),
+            (wrong, refused("WRONGTYPE Operation against a key")),
             (
-                unknown,
-                StoreError::Refused("ERR unknown command 'GETDEL'".to_owned()),
+                &format!("{size}\nstack traceback:\n\t[G]: in function 'call'"),
+                unavailable(&size),
             ),
             (
-                wrong,
-                StoreError::Refused("WRONGTYPE Operation against a key".to_owned()),
+                &format!("{kind} stack traceback: [G]: in function 'call'"),
+                refused(&kind),
             ),
-            (
-                "ERR Error running script: @user_script:2: ERR max request size exceeded\nstack traceback:\n\t[G]: in function 'call'",
-                StoreError::Unavailable(
-                    "ERR Error running script: @user_script:2: ERR max request size exceeded"
-                        .to_owned(),
-                ),
-            ),
-            (
-                "ERR Error running script: @user_script:2: WRONGTYPE Operation against a key stack traceback: [G]: in function 'call'",
-                StoreError::Refused(
-                    "ERR Error running script: @user_script:2: WRONGTYPE Operation against a key"
-                        .to_owned(),
-                ),
-            ),
-            (
-                "ERR Error compiling script (new function): user_script:1: '=' expected near 'x'",
-                StoreError::Unavailable(
-                    "ERR Error compiling script (new function): user_script:1: '=' expected near 'x'"
-                        .to_owned(),
-                ),
-            ),
-            (busy, StoreError::Unavailable(busy.to_owned())),
+            (compiling, unavailable(compiling)),
+            (busy, unavailable(busy)),
             (
                 &format!("ERR {}", "é".repeat(1000)),
-                StoreError::Unavailable(format!("ERR {}", "é".repeat(296))),
+                unavailable(&format!("ERR {}", "é".repeat(296))),
             ),
-            ("", StoreError::Unavailable(String::new())),
+            ("", unavailable("")),
         ] {
             assert_eq!(StoreError::from_reply(error.to_owned()), expected);
         }

@@ -732,19 +732,14 @@ mod tests {
 
     #[test]
     fn activity_is_decoded_with_boards() {
-        let entry = entry(
-            7,
-            json!({"groups": "eu,a|b", "skipped": "1,12", "dated": "2", "cooldown": "1"}),
-        );
-        let entry = entry.unwrap();
+        let fields = json!({"groups": "eu,a|b", "skipped": "1,12", "dated": "2", "cooldown": "1"});
+        let entry = entry(7, fields).unwrap();
         let Change::Activity(activity) = entry.change else {
             panic!("{entry:?}");
         };
         assert_eq!((entry.number, entry.applied_at), (7, 1_795_132_800_000));
-        assert_eq!(
-            (activity.verb, activity.dated),
-            (Verb::Count, TimestampSource::Queue)
-        );
+        let found = (activity.verb, activity.dated);
+        assert_eq!(found, (Verb::Count, TimestampSource::Queue));
         assert_eq!(activity.boards.periods, Period::ALL);
         assert_eq!(activity.boards.groups, ["eu", "a|b"]);
         assert_eq!(activity.skipped, [1, 12]);
@@ -793,10 +788,13 @@ mod tests {
         assert_eq!(registration.text, r#"3.17;5;1;9;{"title":"A; b"}"#);
     }
 
-    /// Earlier versions kept the author of a deleted target under its number.
+    /// Earlier versions kept the author of a deleted target under its number. Places on closed boards are of achievements
+    /// alone, and on the first shard for users of any.
     #[test]
-    fn stubs_of_earlier_versions_are_ignored() {
+    fn stubs_and_places_change_nothing() {
         for stub in [
+            json!({"did": "places"}),
+            json!({"did": "place", "user": "9", "action": "place:w", "points": "2"}),
             json!({"did": "list", "user": "9", "listed": "#17 post-7", "instant": "5"}),
             json!({"did": "stub", "target": "post-7", "name": "#17 post-7", "stub": ";1;9"}),
         ] {
@@ -805,52 +803,22 @@ mod tests {
         }
     }
 
-    /// Places on closed boards are of achievements alone, and on the first shard for users of any.
-    #[test]
-    fn places_change_nothing() {
-        for place in [
-            json!({"did": "places"}),
-            json!({"did": "place", "user": "9", "action": "place:w", "points": "2"}),
-        ] {
-            let entry = entry(1, place).unwrap();
-            assert!(matches!(entry.change, Change::Nothing), "{entry:?}");
-        }
-    }
-
     #[test]
     fn invalid_fields_are_named() {
-        for (fields, expected) in [
-            (
-                json!({"did": "merge"}),
-                "journal entry 3 has an invalid `did`: 'merge'",
-            ),
-            (
-                json!({"date": "2026-02-30"}),
-                "journal entry 3 has an invalid `date`: '2026-02-30'",
-            ),
-            (
-                json!({"kinds": "dq"}),
-                "journal entry 3 has an invalid `kinds`: 'dq'",
-            ),
-            (
-                json!({"kinds": "e"}),
-                "journal entry 3 has an invalid `kinds`: 'e'",
-            ),
-            (
-                json!({"points": "2.5"}),
-                "journal entry 3 has an invalid `points`: '2.5'",
-            ),
-            (
-                json!({"did": "target", "target": "post-7", "instant": "now"}),
-                "journal entry 3 has an invalid `instant`: 'now'",
-            ),
-            (
-                json!({"shard": 1}),
-                "journal entry 3 has the shard 1, but `shards` is 1",
-            ),
+        let target = json!({"did": "target", "target": "post-7", "instant": "now"});
+        for (fields, field, value) in [
+            (json!({"did": "merge"}), "did", "merge"),
+            (json!({"date": "2026-02-30"}), "date", "2026-02-30"),
+            (json!({"kinds": "dq"}), "kinds", "dq"),
+            (json!({"kinds": "e"}), "kinds", "e"),
+            (json!({"points": "2.5"}), "points", "2.5"),
+            (target, "instant", "now"),
         ] {
+            let expected = format!("journal entry 3 has an invalid `{field}`: '{value}'");
             assert_eq!(entry(3, fields).unwrap_err(), expected);
         }
+        let expected = "journal entry 3 has the shard 1, but `shards` is 1";
+        assert_eq!(entry(3, json!({"shard": 1})).unwrap_err(), expected);
     }
 
     /// With 8 shards, user 42 belongs to shard 3.

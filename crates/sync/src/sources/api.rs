@@ -253,39 +253,22 @@ pub mod tests {
     #[test]
     fn rate_limits_say_how_long_to_wait() {
         let now = Timestamp::from_second(1_795_132_800).unwrap();
+        let (some, none) = (
+            ("x-ratelimit-remaining", "7"),
+            ("x-ratelimit-remaining", "0"),
+        );
+        let reset = |at| ("x-ratelimit-reset", at);
         for (status, given, expected) in [
-            (200, &[("x-ratelimit-remaining", "7")][..], None),
-            (
-                200,
-                &[
-                    ("x-ratelimit-remaining", "0"),
-                    ("x-ratelimit-reset", "1795132830"),
-                ],
-                Some(31),
-            ),
-            (
-                403,
-                &[
-                    ("x-ratelimit-remaining", "0"),
-                    ("x-ratelimit-reset", "1795132700"),
-                ],
-                Some(0),
-            ),
-            (
-                403,
-                &[("retry-after", "9"), ("x-ratelimit-remaining", "7")],
-                Some(9),
-            ),
-            (403, &[("x-ratelimit-remaining", "7")], None),
+            (200, &[some][..], None),
+            (200, &[none, reset("1795132830")], Some(31)),
+            (403, &[none, reset("1795132700")], Some(0)),
+            (403, &[("retry-after", "9"), some], Some(9)),
+            (403, &[some], None),
             (429, &[], Some(60)),
         ] {
             let status = StatusCode::from_u16(status).unwrap();
-            let wait = rate_limit(status, &headers(given), now);
-            assert_eq!(
-                wait.map(|wait| wait.as_secs()),
-                expected,
-                "{status} {given:?}"
-            );
+            let wait = rate_limit(status, &headers(given), now).map(|wait| wait.as_secs());
+            assert_eq!(wait, expected, "{status} {given:?}");
         }
     }
 }
