@@ -251,9 +251,12 @@ async fn event_across_change_of_clocks_is_exact() -> TestResult {
     let definition = json!({"title": "Night", "from": local(from), "to": local(to)});
     recount(&app, "night", &definition)?;
     let board = app.api.get("/v1/events/night/ranking").await;
-    let board = &board.assert_status(200).body;
-    let expected = json!([{"rank": 1, "score": 4, "user": {"id": "a"}}]);
-    assert_eq!(board["entries"], expected);
+    board.assert_status(200);
+    let board = &board.body;
+    assert_eq!(
+        board["entries"],
+        json!([{"rank": 1, "score": 4, "user": {"id": "a"}}])
+    );
     let found = ["from", "to"].map(|name| board["event"][name].clone());
     assert_eq!(found, [json!(from.to_string()), json!(to.to_string())]);
     Ok(())
