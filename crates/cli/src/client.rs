@@ -113,13 +113,13 @@ mod tests {
         let url = |base: &str| {
             client_of(base).map(|client| client.url(&["v1", "users", "a|b@c/d"]).to_string())
         };
+        for base in ["http://localhost:1", "http://localhost:1/rank"] {
+            let expected = format!("{base}/v1/users/a|b@c%2Fd");
+            assert_eq!(url(&format!("{base}/"))?, expected);
+        }
         assert_eq!(
             url("http://localhost:1")?,
             "http://localhost:1/v1/users/a|b@c%2Fd"
-        );
-        assert_eq!(
-            url("http://localhost:1/rank/")?,
-            "http://localhost:1/rank/v1/users/a|b@c%2Fd"
         );
         Ok(())
     }

@@ -86,10 +86,8 @@ mod tests {
     fn invalid_key_is_refused_and_not_printed() -> Result<(), Box<dyn std::error::Error>> {
         let key: Key = "s3\ncret".parse()?;
         let failure = key.authorization().err().ok_or("was accepted")?;
-        assert_eq!(
-            failure.to_string(),
-            "the key contains characters that are invalid in a header"
-        );
+        let expected = "the key contains characters that are invalid in a header";
+        assert_eq!(failure.to_string(), expected);
         Ok(())
     }
 }

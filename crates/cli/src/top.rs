@@ -83,21 +83,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn board_is_a_header_and_a_table() -> Result<(), serde_json::Error> {
-        let top = serde_json::from_str(
-            r#"{"period":{"kind":"day","id":"2026-11-20","start":"2026-11-19T16:00:00Z",
-                "end":"2026-11-20T16:00:00Z","timezone":"Asia/Shanghai","closed":false},"total":1234,
-                "entries":[{"rank":1,"score":57.5,"user":{"id":"42","name":"Ada"}}]}"#,
-        )?;
-        assert_eq!(
-            text(&top, "member"),
-            "day 2026-11-20 · 2026-11-19T16:00:00Z to 2026-11-20T16:00:00Z (Asia/Shanghai) · 1,234 members\n\n \
-             rank  score  user  name\n    1   57.5  42    Ada"
-        );
-        Ok(())
-    }
-
-    #[test]
     fn empty_board_is_a_header() -> Result<(), serde_json::Error> {
         let top = serde_json::from_str(
             r#"{"period":{"kind":"all","id":"all","start":null,"end":null,"timezone":"UTC","closed":false},

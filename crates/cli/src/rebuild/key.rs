@@ -188,6 +188,7 @@ mod tests {
 
     #[test]
     fn key_has_its_parts() {
+        use BoardKind::{Authors, Content, Event, Members};
         let board = |kind, period: &str, id: &str, group: Option<&str>| {
             Key::Board(BoardId {
                 kind,
@@ -204,27 +205,15 @@ mod tests {
             ("i", Key::Other),
             ("bE::\thackathon", Key::Other),
             ("g:hackathon", Key::Other),
-            (
-                "bd:2026-11-20",
-                board(BoardKind::Members, "day", "2026-11-20", None),
-            ),
+            ("bd:2026-11-20", board(Members, "day", "2026-11-20", None)),
             (
                 "bw:2026-W47:a:b",
-                board(BoardKind::Members, "week", "2026-W47", Some("a:b")),
+                board(Members, "week", "2026-W47", Some("a:b")),
             ),
-            ("bTa:all", board(BoardKind::Content, "all", "all", None)),
-            (
-                "bTa:all:like",
-                board(BoardKind::Content, "all", "all", Some("like")),
-            ),
-            (
-                "bAm:2026-11",
-                board(BoardKind::Authors, "month", "2026-11", None),
-            ),
-            (
-                "bE::a:b",
-                board(BoardKind::Event, "all", "all", Some("a:b")),
-            ),
+            ("bTa:all", board(Content, "all", "all", None)),
+            ("bTa:all:like", board(Content, "all", "all", Some("like"))),
+            ("bAm:2026-11", board(Authors, "month", "2026-11", None)),
+            ("bE::a:b", board(Event, "all", "all", Some("a:b"))),
             ("u:a:b", Key::Targets("a:b".to_owned())),
             ("h:670:a:b", Key::History(670, "a:b".to_owned())),
             (
@@ -239,33 +228,9 @@ mod tests {
 
     #[test]
     fn unknown_keys_are_rejected() {
-        for name in [
-            "",
-            "s",
-            "f",
-            "x:1",
-            "u:",
-            "bd",
-            "bTd:2026-11-20:eu",
-            "bTAa:all",
-            "bXa:all",
-            "bEa:all",
-            "bE:",
-            "bE::",
-            "bx:2026-11-20",
-            "bdd:2026-11-20",
-            "bd:2026-11",
-            "ba:every",
-            "bd:2026-11-20:",
-            "h:670",
-            "h:2026-11-20:42",
-            "h:0670:42",
-            "h:x:42",
-            "h:+1:42",
-            "v:670:42",
-            "m:",
-            "m:a b",
-        ] {
+        let names = " s f x:1 u: bd bTd:2026-11-20:eu bTAa:all bXa:all bEa:all bE: bE:: bx:2026-11-20 bdd:2026-11-20 \
+                     bd:2026-11 ba:every bd:2026-11-20: h:670 h:2026-11-20:42 h:0670:42 h:x:42 h:+1:42 v:670:42 m:";
+        for name in names.split(' ').chain(["m:a b"]) {
             assert_eq!(Key::parse(name), None, "{name}");
         }
     }
@@ -283,28 +248,15 @@ mod tests {
 
     #[test]
     fn history_field_has_its_parts() {
+        use HistoryField::{DailyRecord, Pair, Total, UndoRecord};
+        let (date, account) = ("2026-12-13".to_owned(), "0a4d55a8d778");
+        let record = |record: &str| record.to_owned();
         for (text, parsed) in [
-            (
-                "uL",
-                Some(HistoryField::Total("2026-12-13".to_owned(), "like")),
-            ),
-            ("V/", Some(HistoryField::DailyRecord("visit:/".to_owned()))),
-            (
-                "go:home",
-                Some(HistoryField::DailyRecord("go:home".to_owned())),
-            ),
-            (
-                "-Lpost-7",
-                Some(HistoryField::UndoRecord("like:post-7".to_owned())),
-            ),
-            (
-                ">uL0a4d55a8d778",
-                Some(HistoryField::Pair(
-                    "2026-12-13".to_owned(),
-                    "like",
-                    "0a4d55a8d778",
-                )),
-            ),
+            ("uL", Some(Total(date.clone(), "like"))),
+            ("V/", Some(DailyRecord(record("visit:/")))),
+            ("go:home", Some(DailyRecord(record("go:home")))),
+            ("-Lpost-7", Some(UndoRecord(record("like:post-7")))),
+            (">uL0a4d55a8d778", Some(Pair(date, "like", account))),
             (">L0a4d55a8d77", None),
             ("vlike", None),
             ("", None),

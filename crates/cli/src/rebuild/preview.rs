@@ -334,14 +334,11 @@ mod tests {
 
     #[test]
     fn boards_have_routes() {
+        let week = "date=2026-11-16 group=a:b";
         for (name, path, parameters) in [
             ("all", "v1/ranking/all", ""),
             ("all:eu", "v1/ranking/all", "group=eu"),
-            (
-                "w:2026-W47:a:b",
-                "v1/ranking/week",
-                "date=2026-11-16 group=a:b",
-            ),
+            ("w:2026-W47:a:b", "v1/ranking/week", week),
             ("content:all", "v1/content/all", ""),
             ("authors:m:2026-11", "v1/authors/month", "date=2026-11-01"),
             ("event:a:b", "v1/events/a:b/ranking", ""),

@@ -193,25 +193,20 @@ mod tests {
             assert_eq!(points(&rules, "comment", "2026-11-19T23:00:00Z"), Some(3));
             assert_eq!(points(&rules, "wave", "2026-11-19T23:00:00Z"), None);
             let stored = serde_json::to_string(&rules).unwrap();
-            assert_eq!(
-                serde_json::from_str::<RecountRules>(&stored).unwrap(),
-                rules
-            );
+            let read: RecountRules = serde_json::from_str(&stored).unwrap();
+            assert_eq!(read, rules);
         }
     }
 
     #[test]
     fn files_without_rules_are_refused() {
         let date = "compatibility_date = \"2026-11-01\"\n";
+        let finer = "like.points is finer than POINT_DECIMALS = 0 allows";
         for (text, environment, expected) in [
             (date, None, "has no [vars.RULES]"),
             ("[vars]\nPREFIX = \"ar\"", None, "has no [vars.RULES]"),
             (date, Some("preview"), "has no environment 'preview'"),
-            (
-                "[like]\npoints = 0.5",
-                None,
-                "like.points is finer than POINT_DECIMALS = 0 allows",
-            ),
+            ("[like]\npoints = 0.5", None, finer),
         ] {
             assert_eq!(read(text, environment).unwrap_err(), expected);
         }
@@ -220,15 +215,9 @@ mod tests {
     #[test]
     fn later_recount_precedes_unless_it_lacks_the_action() {
         let rules = |text: &str| serde_json::from_str(text).unwrap();
-        let recounts = Recounts(vec![
-            (
-                5,
-                rules(
-                    r#"{"like":[[null,{"points":3,"received":1}]],"wave":[[null,{"points":9,"received":0}]]}"#,
-                ),
-            ),
-            (8, rules(r#"{"like":[[null,{"points":4,"received":2}]]}"#)),
-        ]);
+        let both = r#"{"like":[[null,{"points":3,"received":1}]],"wave":[[null,{"points":9,"received":0}]]}"#;
+        let like = r#"{"like":[[null,{"points":4,"received":2}]]}"#;
+        let recounts = Recounts(vec![(5, rules(both)), (8, rules(like))]);
         let given = |entry, action| {
             let given = recounts.given(entry, action, Instant(0));
             given.map(|given| (given.points, given.received))

@@ -194,12 +194,10 @@ mod tests {
     #[test]
     fn part_of_a_dump_is_refused() {
         let users = "COPY public.users (id) FROM stdin;\n7\n";
+        let absent = "has no COPY block of posts: expected the output of pg_dump in plain format";
         for (dump, error) in [
             (users.to_owned(), "ends within the table users"),
-            (
-                format!("{users}\\.\n"),
-                "has no COPY block of posts: expected the output of pg_dump in plain format",
-            ),
+            (format!("{users}\\.\n"), absent),
         ] {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(&file, dump).unwrap();

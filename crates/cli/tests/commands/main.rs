@@ -1,6 +1,7 @@
 //! Runs the built `activity-rank` against a fake service with injected faults.
 
 #![allow(
+    clippy::expect_used,
     clippy::indexing_slicing,
     reason = "a missing field of a JSON value reads as null"
 )]

@@ -104,9 +104,8 @@ impl Service {
     /// Returns all requests so far, which are `N`.
     #[track_caller]
     pub fn requests<const N: usize>(&self) -> [Received; N] {
-        self.received()
-            .try_into()
-            .expect("another number of requests")
+        let received = self.received().try_into();
+        received.expect("another number of requests")
     }
 
     /// Returns the items of all requests so far.

@@ -319,61 +319,57 @@ mod tests {
 
     #[test]
     fn difference_names_location_and_user() {
-        for (difference, location, user) in [
+        let days = Difference {
+            stored: Some("129".to_owned()),
+            ..difference(Kind::DailyRecord, "h:670:42", "V/", true)
+        };
+        let found = (days.to_string(), days.participant());
+        let expected = "daily record of 42, visit:/: the store has 2026-11-13 2026-11-20; the journal has nothing";
+        assert_eq!(found, (expected.to_owned(), "42"));
+        for (kind, key, field, location, user) in [
             (
-                difference(Kind::Board, "bd:2026-11-20:eu", "42", true),
-                "board day 2026-11-20 of eu, 42: the store has 3 points",
+                Kind::Board,
+                "bd:2026-11-20:eu",
+                "42",
+                "board day 2026-11-20 of eu, 42",
                 "42",
             ),
             (
-                difference(Kind::History, "h:670:a:b", "7L", true),
-                "history 2026-11-20 of a:b, like: the store has 3 points",
+                Kind::History,
+                "h:670:a:b",
+                "7L",
+                "history 2026-11-20 of a:b, like",
                 "a:b",
             ),
             (
-                Difference {
-                    stored: Some("129".to_owned()),
-                    ..difference(Kind::DailyRecord, "h:670:42", "V/", true)
-                },
-                "daily record of 42, visit:/: the store has 2026-11-13 2026-11-20",
-                "42",
-            ),
-            (
-                difference(Kind::ActiveRecord, "m:a:b", "Lx", true),
-                "active record of a:b, like:x: the store has 3 points",
+                Kind::ActiveRecord,
+                "m:a:b",
+                "Lx",
+                "active record of a:b, like:x",
                 "a:b",
             ),
+            (Kind::Flag, "p", "!7", "flag 7", "7"),
+            (Kind::Flag, "p", "!\tpost-7", "flag post-7", "post-7"),
             (
-                difference(Kind::Flag, "p", "!7", true),
-                "flag 7: the store has 3 points",
-                "7",
-            ),
-            (
-                difference(Kind::Flag, "p", "!\tpost-7", true),
-                "flag post-7: the store has 3 points",
+                Kind::Board,
+                "bTa:all",
+                "post-7",
+                "board of content all all, post-7",
                 "post-7",
             ),
+            (Kind::Target, "t", "#1 post-7", "target #1 post-7", "post-7"),
             (
-                difference(Kind::Board, "bTa:all", "post-7", true),
-                "board of content all all, post-7: the store has 3 points",
+                Kind::ListedTarget,
+                "u:9",
                 "post-7",
-            ),
-            (
-                difference(Kind::Target, "t", "#1 post-7", true),
-                "target #1 post-7: the store has 3 points",
-                "post-7",
-            ),
-            (
-                difference(Kind::ListedTarget, "u:9", "post-7", true),
-                "listed target of 9, post-7: the store has 3 points",
+                "listed target of 9, post-7",
                 "post-7",
             ),
         ] {
-            let expected = format!("{location}; the journal has nothing");
-            assert_eq!(
-                (difference.to_string(), difference.participant()),
-                (expected, user)
-            );
+            let difference = difference(kind, key, field, true);
+            let expected = format!("{location}: the store has 3 points; the journal has nothing");
+            let found = (difference.to_string(), difference.participant());
+            assert_eq!(found, (expected, user));
         }
     }
 
@@ -387,15 +383,13 @@ mod tests {
         findings.add(difference(Kind::Profile, "p", "42", true));
         let report = findings.report();
         let lines: Vec<&str> = report.lines().collect();
-        assert_eq!(
-            lines[..4],
-            [
-                "22 differences",
-                "  board                         21",
-                "  profile                        1",
-                "board all all, 0: the store has 3 points; the journal has nothing",
-            ]
-        );
+        let expected = [
+            "22 differences",
+            "  board                         21",
+            "  profile                        1",
+            "board all all, 0: the store has 3 points; the journal has nothing",
+        ];
+        assert_eq!(lines[..4], expected);
         assert_eq!(lines.len(), 24);
         assert_eq!(lines.last(), Some(&"and 2 more differences"));
     }
