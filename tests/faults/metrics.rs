@@ -8,9 +8,9 @@ use test_support::scaled;
 
 use crate::service::{STORE_TIMEOUT, lock};
 
-/// Returns the time limit of a response: the store timeout plus the overhead of the Worker and this machine.
+/// Returns the time limit of a response: the store timeout plus ten times the overhead of the Worker and this machine.
 pub fn limit() -> Duration {
-    scaled(STORE_TIMEOUT + Duration::from_millis(300))
+    scaled(STORE_TIMEOUT + Duration::from_secs(3))
 }
 
 /// The metrics, shared by all tasks.
@@ -38,8 +38,6 @@ pub struct Counts {
     pub outcomes: BTreeMap<String, u64>,
     /// Reads by resource and result: fresh, stale, unavailable, unanswered, aborted.
     pub reads: BTreeMap<(&'static str, &'static str), u64>,
-    /// Delays of wake-ups of this process itself.
-    pub lags: Vec<Duration>,
     /// Users whose boards may be wrong until a rebuild, as the log says: the store has refused a write in the middle of a
     /// script, and to restore the values before.
     pub damaged: BTreeSet<String>,
@@ -79,10 +77,6 @@ impl Metrics {
 
     pub fn record_read(&self, resource: &'static str, result: &'static str) {
         *lock(&self.0).reads.entry((resource, result)).or_default() += 1;
-    }
-
-    pub fn record_lag(&self, lag: Duration) {
-        lock(&self.0).lags.push(lag);
     }
 
     pub fn record_damaged(&self, user: &str) {

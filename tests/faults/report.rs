@@ -36,12 +36,6 @@ impl Report {
         faults.filter(|fault| fault.affected > 0).count()
     }
 
-    /// Returns the 99.9th percentile of this process's wake-up delay, which the machine adds to every
-    /// response time.
-    pub fn lag(&self) -> Duration {
-        quantile(&self.counts.lags, 999)
-    }
-
     /// Returns the numbers of injected and of effective faults, and of affected requests, by kind.
     fn faults_by_kind(&self) -> BTreeMap<FaultKind, [u64; 3]> {
         let mut all: BTreeMap<FaultKind, [u64; 3]> = BTreeMap::new();
@@ -83,11 +77,10 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "in time    {:.3} % within {} ms; {} unanswered; p50 {p50} ms, p99 {p99} ms, p99.9 {p999} ms; lag {} ms",
+            "in time    {:.3} % within {} ms; {} unanswered; p50 {p50} ms, p99 {p99} ms, p99.9 {p999} ms",
             counts.share_in_time() * 100.0,
             limit().as_millis(),
             counts.unanswered,
-            self.lag().as_millis(),
         )?;
         writeln!(
             f,
