@@ -7,7 +7,7 @@ use test_support::{Value, depth, json};
 
 use crate::TestResult;
 use crate::cli::assert_verified;
-use crate::concurrent_writes::{Likes, score, write_until};
+use crate::concurrent_writes::{Likes, Writers, score};
 use crate::journal_app::JournalApp;
 use crate::recount::RecountFile;
 
@@ -81,10 +81,7 @@ async fn check(shards: u32) -> TestResult {
             tokio::spawn(async move { read_until(&app, reader, &done, &read).await })
         })
         .collect();
-    let writer = {
-        let (app, done) = (app.clone(), done.clone());
-        tokio::spawn(async move { write_until(&app, 0, Likes::new(), &done).await })
-    };
+    let writers = Writers::start(&app, vec![Likes::new()]);
     for points in [5, 2].repeat(depth(1, 2)) {
         let before = read.load(Ordering::Relaxed);
         let rules = RecountFile::new(&json!({"like": {"points": points}}))?;
@@ -99,9 +96,7 @@ async fn check(shards: u32) -> TestResult {
     for reader in readers {
         reader.await?;
     }
-    let (likes, queued) = writer.await?;
-    assert_eq!(queued, 0);
-    for (user, active) in likes {
+    for (user, active) in writers.stop().await? {
         let points = 2 * active.len() as u64;
         assert_eq!(score(&app, &user).await, Some(points), "{user}");
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use test_support::{Value, depth, json, until};
+use tokio::task::{JoinError, JoinHandle};
 
 use crate::TestResult;
 use crate::app::{day, noon};
@@ -22,7 +23,7 @@ pub type Likes = BTreeMap<String, BTreeSet<String>>;
 
 /// Sends new likes, repeats and undos until `done`. Returns the likes, and the number of queued
 /// activities. No activity may fail.
-pub async fn write_until(
+async fn write_until(
     app: &JournalApp,
     writer: u64,
     mut likes: Likes,
@@ -63,6 +64,37 @@ pub async fn write_until(
     (likes, queued)
 }
 
+/// Writers that write until they are stopped.
+pub struct Writers {
+    done: Arc<AtomicBool>,
+    tasks: Vec<JoinHandle<(Likes, u64)>>,
+}
+
+impl Writers {
+    /// Starts a writer for each of the likes, which it continues.
+    pub fn start(app: &Arc<JournalApp>, likes: Vec<Likes>) -> Self {
+        let done = Arc::new(AtomicBool::new(false));
+        let tasks = (0..).zip(likes).map(|(writer, likes)| {
+            let (app, done) = (app.clone(), done.clone());
+            tokio::spawn(async move { write_until(&app, writer, likes, &done).await })
+        });
+        let tasks = tasks.collect();
+        Self { done, tasks }
+    }
+
+    /// Stops the writers and returns their likes. No activity may have been queued.
+    pub async fn stop(self) -> Result<Likes, JoinError> {
+        self.done.store(true, Ordering::Relaxed);
+        let mut all = Likes::new();
+        for task in self.tasks {
+            let (likes, queued) = task.await?;
+            assert_eq!(queued, 0, "activity was queued");
+            all.extend(likes);
+        }
+        Ok(all)
+    }
+}
+
 /// Returns the points of a user.
 pub async fn score(app: &JournalApp, user: &str) -> Option<u64> {
     let response = app.api.get(&format!("/v1/ranking/all/users/{user}")).await;
@@ -95,36 +127,20 @@ async fn writes_during_rebuild_count_exactly_once() -> TestResult {
     }
     app.lose_data().await?;
 
-    let done = Arc::new(AtomicBool::new(false));
-    let writers: Vec<_> = (0..3)
-        .zip(likes)
-        .map(|(writer, likes)| {
-            let (app, done) = (app.clone(), done.clone());
-            tokio::spawn(async move { write_until(&app, writer, likes, &done).await })
-        })
-        .collect();
-    let output = {
-        let app = app.clone();
-        tokio::task::spawn_blocking(move || {
-            run(&app, &["verify"])?.assert_code(1);
-            rebuild(&app, &[])
-        })
-        .await??
+    let writers = Writers::start(&app, likes);
+    let rebuilt = app.clone();
+    let rebuild = move || {
+        run(&rebuilt, &["verify"])?.assert_code(1);
+        rebuild(&rebuilt, &[])
     };
-    done.store(true, Ordering::Relaxed);
-    let mut queued = 0;
-    for writer in writers {
-        let (likes, queued_by_writer) = writer.await?;
-        queued += queued_by_writer;
-        for (user, active) in likes {
-            let expected = 2 * active.len() as u64;
-            until(&format!("{expected} points of {user}"), async || {
-                (score(&app, &user).await == Some(expected)).then_some(())
-            })
-            .await;
-        }
+    tokio::task::spawn_blocking(rebuild).await??;
+    for (user, active) in writers.stop().await? {
+        let expected = 2 * active.len() as u64;
+        until(&format!("{expected} points of {user}"), async || {
+            (score(&app, &user).await == Some(expected)).then_some(())
+        })
+        .await;
     }
-    assert_eq!(queued, 0, "activity was queued\n{output}");
     assert_verified(&app)
 }
 
@@ -136,35 +152,22 @@ async fn writes_during_recount_count_exactly_once() -> TestResult {
     let count = depth(300, 1500);
     Random::new(3).send_activities(&app.api, count).await;
     let rules = Arc::new(RecountFile::new(&json!({"like": {"points": 5}}))?);
-    let done = Arc::new(AtomicBool::new(false));
-    let writers: Vec<_> = (0..2)
-        .map(|writer| {
-            let (app, done) = (app.clone(), done.clone());
-            tokio::spawn(async move { write_until(&app, writer, Likes::new(), &done).await })
-        })
-        .collect();
+    let writers = Writers::start(&app, vec![Likes::new(); 2]);
     let recount = {
         let (app, rules) = (app.clone(), rules.clone());
         move || rules.apply(&app)
     };
-    let output = tokio::task::spawn_blocking(recount).await??;
-    done.store(true, Ordering::Relaxed);
-    let (mut queued, mut all) = (0, Likes::new());
-    for writer in writers {
-        let (likes, queued_by_writer) = writer.await?;
-        queued += queued_by_writer;
-        for (user, active) in likes {
-            let path = format!("/v1/users/{user}/activity");
-            until(&format!("{} likes of {user}", active.len()), async || {
-                let history = app.api.get(&path).await;
-                let count = &history.body["days"][0]["actions"]["like"]["count"];
-                (count.as_u64().unwrap_or(0) == active.len() as u64).then_some(())
-            })
-            .await;
-            all.insert(user, active);
-        }
+    tokio::task::spawn_blocking(recount).await??;
+    let all = writers.stop().await?;
+    for (user, active) in &all {
+        let path = format!("/v1/users/{user}/activity");
+        until(&format!("{} likes of {user}", active.len()), async || {
+            let history = app.api.get(&path).await;
+            let count = &history.body["days"][0]["actions"]["like"]["count"];
+            (count.as_u64().unwrap_or(0) == active.len() as u64).then_some(())
+        })
+        .await;
     }
-    assert_eq!(queued, 0, "activity was queued\n{output}");
     rules.apply(&app)?;
     for (user, active) in all {
         let points = 5 * active.len() as u64;
@@ -179,18 +182,13 @@ async fn verify_during_writes_finds_no_difference() -> TestResult {
     app.fill().await;
     let count = depth(300, 1000);
     Random::new(2).send_activities(&app.api, count).await;
-    let done = Arc::new(AtomicBool::new(false));
-    let writer = tokio::spawn({
-        let (app, done) = (app.clone(), done.clone());
-        async move { write_until(&app, 9, Likes::new(), &done).await }
-    });
+    let writers = Writers::start(&app, vec![Likes::new()]);
     for _ in 0..depth(1, 3) {
         let app = app.clone();
         let verify = move || run(&app, &["verify"]);
         tokio::task::spawn_blocking(verify).await??.assert_code(0);
     }
-    done.store(true, Ordering::Relaxed);
-    writer.await?;
+    writers.stop().await?;
     Ok(())
 }
 

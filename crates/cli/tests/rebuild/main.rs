@@ -7,7 +7,6 @@
 
 mod accounts;
 mod app;
-mod awards;
 mod cli;
 mod concurrent_reads;
 mod concurrent_writes;

@@ -1,4 +1,4 @@
-//! Rebuild of a journal with pauses.
+//! Rebuild of a journal with pauses and with awards, which have no data in Redis but entries of the audit log.
 
 use test_support::{Value, json};
 
@@ -7,8 +7,9 @@ use crate::cli::{assert_verified, rebuild};
 use crate::journal_app::JournalApp;
 
 #[tokio::test]
-async fn rebuild_restores_pauses() -> TestResult {
-    let app = JournalApp::start(|worker| worker);
+async fn rebuild_restores_pauses_and_awards() -> TestResult {
+    let helper = json!({"helper": {"name": "Helper", "count": "like"}});
+    let app = JournalApp::start(|worker| worker.json("ACHIEVEMENTS", helper));
     let pause = async |user: &str, ahead: i64| {
         let day = jiff::Zoned::now().in_tz("UTC")?.date();
         let day = day.checked_add(jiff::Span::new().days(ahead))?.to_string();
@@ -20,8 +21,13 @@ async fn rebuild_restores_pauses() -> TestResult {
     for (user, ahead) in [("42", 3), ("42", 9), ("7", 3), ("8", 3)] {
         pause(user, ahead).await?;
     }
+    let award = "/v1/users/42/achievements/helper";
+    app.put(award, &json!({"reason": "Helped"})).await;
     app.act("42", "like", "a").await;
+    app.delete(award).await;
     app.delete("/v1/users/7/pause").await;
+    let awards = app.audit_log().await;
+    assert_eq!(awards.len(), 2, "{awards:?}");
     app.delete("/v1/users/8").await;
     assert_verified(&app)?;
     let read = async || -> Vec<Value> {
@@ -32,12 +38,18 @@ async fn rebuild_restores_pauses() -> TestResult {
         }
         read
     };
-    let before = read().await;
-    let counts = before.iter().map(|pauses| pauses.as_array().map(Vec::len));
+    let before = (read().await, app.audit_log().await);
+    let counts = before
+        .0
+        .iter()
+        .map(|pauses| pauses.as_array().map(Vec::len));
     assert!(counts.eq([Some(2), Some(0), Some(0)]), "{before:?}");
     app.lose_data().await?;
     rebuild(&app, &[])?;
     assert_verified(&app)?;
-    assert_eq!(read().await, before);
+    assert_eq!((read().await, app.audit_log().await), before);
+    let steps = app.api.get("/v1/users/42/achievements").await.body;
+    let step = json!({"value": 1, "at": null});
+    assert_eq!(steps["achievements"][0]["steps"], json!([step]));
     Ok(())
 }
