@@ -6,7 +6,7 @@ use test_support::{Answer, Method, Value, json};
 use crate::app::TestApp;
 use crate::bodies::{activity, like, moderation};
 use crate::client::{Client, JSON};
-use crate::problem::problem;
+use crate::problem::{problem, unauthenticated};
 
 const KEYS: &str =
     "full,activity:a,profiles:p,admin:d,metrics:m,activity+profiles:ap,admin+activity:da";
@@ -28,7 +28,7 @@ const READ: &[Scope] = &[Scope::Activity, Scope::Admin];
 fn routes() -> Vec<(&'static [Scope], Method, &'static str, Value)> {
     let like = like("42", "p");
     let partly_valid = json!([like, {}]);
-    let history = "/v1/users/42/activity";
+    let (activity, history) = ("/v1/activity", "/v1/users/42/activity");
     let standings = "/v1/users/42/standings";
     let ada = json!({"name": "Ada"});
     let profiles = json!([{"id": "42", "name": "Ada"}, {}]);
@@ -46,19 +46,9 @@ fn routes() -> Vec<(&'static [Scope], Method, &'static str, Value)> {
     let recount = "/v1/events/e/recount";
     let previewed = json!({"rules": {"like": {"points": 3}}, "from": crate::clock::ago(86_400)});
     vec![
-        (
-            &[Scope::Activity],
-            Method::POST,
-            "/v1/activity",
-            like.clone(),
-        ),
-        (
-            &[Scope::Activity],
-            Method::POST,
-            "/v1/activity",
-            partly_valid,
-        ),
-        (&[Scope::Activity], Method::POST, "/v1/activity", json!([])),
+        (&[Scope::Activity], Method::POST, activity, like),
+        (&[Scope::Activity], Method::POST, activity, partly_valid),
+        (&[Scope::Activity], Method::POST, activity, json!([])),
         (READ, Method::GET, history, Value::Null),
         (READ, Method::GET, "/v1/users/42/points", Value::Null),
         (READ, Method::GET, standings, Value::Null),
@@ -119,6 +109,18 @@ async fn send(client: &Client, method: &Method, path: &str, body: &Value) -> Ans
 #[tokio::test]
 async fn routes_accept_only_keys_with_their_scope() {
     let app = TestApp::with(|worker| worker.var("SERVICE_KEYS", KEYS));
+    let missing = "Send the header Authorization: Bearer <service key>.";
+    let before = app.store().snapshot();
+    for (_, method, path, body) in routes() {
+        for (client, detail) in [
+            (app.without_key(), missing),
+            (app.with_key("unknown"), "Unknown service key."),
+        ] {
+            let response = send(&client, &method, path, &body).await;
+            response.assert(401, unauthenticated(detail).body());
+        }
+    }
+    assert!(app.store().snapshot() == before, "Redis was changed");
     for (key, scopes) in SCOPES {
         let client = app.with_key(key);
         for (allowing, method, path, body) in routes() {

@@ -3,7 +3,7 @@
 use test_support::{Value, json};
 
 use super::{deliver, register, start};
-use crate::problem::{ID, Problem, field_error};
+use crate::problem::{ID, Problem, field_error, field_errors};
 
 #[tokio::test]
 async fn put_keeps_author_and_replaces_the_rest() {
@@ -44,7 +44,19 @@ async fn target_array_is_processed_item_by_item() {
         {"id": "post-7", "author": "10"},
         {"title": "A title"},
         {"id": "post-9", "author": "a b"},
+        {"id": "..", "author": "a b", "title": "\u{2028}A", "url": "http://a.example", "image": 7, "x": 1},
         {"id": "post-8", "title": "A title"},
+    ]);
+    let every_field = field_errors(&[
+        (
+            "x",
+            "is unknown; expected one of id, author, title, url, image",
+        ),
+        ("id", "must not be '.' or '..'"),
+        ("author", ID),
+        ("title", "must not contain line or paragraph separators"),
+        ("url", "must be a link that begins with https://"),
+        ("image", "must be a text"),
     ]);
     let response = app.put("/v1/targets", &body).await;
     let conflict = Problem::new("author-conflict", "The target post-7 has another author.");
@@ -55,6 +67,7 @@ async fn target_array_is_processed_item_by_item() {
             error(conflict),
             error(field_error("id", "must be a text")),
             error(field_error("author", ID)),
+            error(every_field),
             {"id": "post-8", "author": "9", "title": "A title"},
         ]}),
     );

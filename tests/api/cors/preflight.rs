@@ -91,6 +91,11 @@ async fn other_options_requests_are_refused() {
         assert_eq!(response.header("vary"), Some("Origin"));
     }
 
+    // Only `OPTIONS` asks for permission.
+    let asking = [("origin", PAGE), ("access-control-request-method", "GET")];
+    let board = api.send(Method::GET, "/v1/ranking/day", "", &asking);
+    board.await.assert_status(200);
+
     let response = preflight(&api, "/v1/activities", PAGE, "POST").await;
     response.assert(404, problem("not-found", "No route has this path."));
     assert_eq!(headers(&response, true), cors_headers(PAGE, &response));

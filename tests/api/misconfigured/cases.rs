@@ -6,7 +6,7 @@ use test_support::{Value, json};
 pub type Case = (&'static str, Value, String);
 
 /// A variable, its invalid values and their error.
-const TABLE: &str = r#"
+const TABLE: &str = r##"
     UPSTASH_REDIS_REST_URL    [null, "  "]                 is required and not set
     UPSTASH_REDIS_REST_URL    ["redis://localhost:6379"]   must begin with https:// or http://
     UPSTASH_REDIS_REST_TOKEN  [null]                       is required and not set
@@ -19,6 +19,17 @@ const TABLE: &str = r#"
     VISITORS                  ["like,publish"]             'publish' is no action that users may send
     VISITORS                  [true, "like"]               needs boards of content: set CONTENT_PERIODS
     PLAYGROUND                ["yes", 1]                   must be true or false
+    SITE                      [{"title":"A"}]              title is none of name, description, url, logo, accent, links, parts
+    SITE                      [{"name":""}, {"name":7}]    name must be 1 to 60 characters
+    SITE                      [{"name":"a\nb"}]            name must not contain control characters
+    SITE                      [{"url":"http://a.example"}]  url must be a link that begins with https://
+    SITE                      [{"logo":"javascript:alert(1)"}]  logo must be a link that begins with https://
+    SITE                      [{"accent":"red"}, {"accent":"#12345g"}]  accent must be # and six hexadecimal digits, such as #00695c
+    SITE                      [{"links":[]}]               links must be a list of 1 to 8 tables
+    SITE                      [{"links":["https://a.example"]}]  links must have text and url each
+    SITE                      [{"links":[{"text":"Imprint","url":"http://a.example"}]}]  links have a url that must be a link that begins with https://
+    SITE                      [{"parts":["boards"]}]       parts must be a list of events, winners, rules
+    SITE                      ["[]"]                       must be a table
     STREAK_FREEZES            ["-1", 32]                   must be an integer from 0 to 31
     SNAPSHOT_MEMBERS          ["0", 100001]                must be an integer from 1 to 100000
     SETTLE_MINUTES            ["-1", 43201]                must be an integer from 0 to 43200
@@ -54,7 +65,8 @@ const TABLE: &str = r#"
     JWT_USER                  [{"replace":[["",""]]}]      'replace' must be a list of up to 10 pairs such as ["@a.example", ""]
     LEVELS                    ["Regular"]                  must be a table
     LEVELS                    [{}]                         must have 1 to 20 levels
-    LEVELS                    [{"Regular":-1}]             'Regular' must be points from 0 to 8388607
+    LEVELS                    [{"Regular":-1}, {"Regular":"1"}]  'Regular' must be points from 0 to 8388607
+    LEVELS                    [{"":1}]                     the name '' must be 1 to 40 characters
     LEVELS                    [{"Regular":0.5}]            'Regular' is finer than POINT_DECIMALS = 0 allows
     LEVELS                    [{"A":1,"B":1}]              'A' and 'B' have the same points
     ACHIEVEMENTS              ["star"]                     must be a table
@@ -62,6 +74,29 @@ const TABLE: &str = r#"
     ACHIEVEMENTS              [{"A":{}}]                   'A' is not an id: 1 to 32 of a-z 0-9 _ -
     ACHIEVEMENTS              [{"a":1}]                    a must be a table
     ACHIEVEMENTS              [{"a":{"name":"A"}}, {"a":{"name":"A","points":true,"count":"like"}}]  a must have one of count, points, received, streak, level, member_since, place, events
+    ACHIEVEMENTS              [{"a":{"name":"A","points":true,"x":1}}]  a.x is not a field: name, description, icon, steps, from, until, groups, revoke, within, count, points, received, streak, level, member_since, place, events
+    ACHIEVEMENTS              [{"a":{"name":"A","count":"nod"}}]  a.count must be an action of RULES
+    ACHIEVEMENTS              [{"a":{"name":"A","received":1}}]  a.received must be true
+    ACHIEVEMENTS              [{"a":{"name":"A","streak":"months"}}]  a.streak must be days or weeks, or of member_since days or years
+    ACHIEVEMENTS              [{"a":{"name":"A","member_since":"weeks"}}]  a.member_since must be days or weeks, or of member_since days or years
+    ACHIEVEMENTS              [{"a":{"name":"A","level":3}}]  a.level must be the name or the number of a level of LEVELS that takes points
+    ACHIEVEMENTS              [{"a":{"name":"A","points":true,"steps":[2,1]}}]  a.steps must be 1 to 20 ascending integers from 1 to 8388607
+    ACHIEVEMENTS              [{"a":{"name":"A","streak":"days","steps":[1001]}}]  a.steps must be 1 to 20 ascending integers from 1 to 1000
+    ACHIEVEMENTS              [{"a":{"name":"A","points":true,"from":"soon"}}]  a.from must be a day such as 2026-11-20, or an RFC 3339 date and time
+    ACHIEVEMENTS              [{"a":{"name":"A","points":true,"from":"2026-01-02","until":"2026-01-01"}}]  a.until must be later than from
+    ACHIEVEMENTS              [{"a":{"name":"A","points":true,"groups":[]}}]  a.groups must be a list of groups
+    ACHIEVEMENTS              [{"a":{"name":"A","received":true,"groups":["eu"]}}]  a.groups: received points belong to no group
+    ACHIEVEMENTS              [{"a":{"name":"A","place":"all"}}]  a.place must be a period of PERIODS that ends, such as week
+    ACHIEVEMENTS              [{"a":{"name":"A","events":true,"within":101}}]  a.within must be an integer from 1 to 100
+    ACHIEVEMENTS              [{"a":{"name":"A","points":true,"within":3}}]  a.within is only for place and events
+    ACHIEVEMENTS              [{"a":{"name":"A","events":true,"groups":["eu"]}}]  a.groups: places are those on boards of all members
+    ACHIEVEMENTS              [{"a":{"name":"A","points":true,"revoke":"yes"}}]  a.revoke must be true or false
+    ACHIEVEMENTS              [{"a":{"name":"A","streak":"days","revoke":true}}]  a.revoke is only for count, points, received and level
+    ACHIEVEMENTS              [{"a":{"name":"A","points":true,"icon":"http://a.example"}}]  a.icon must be one of star, comment, heart, flame, trophy, calendar, shield, rocket, or a link that begins with https://
+    ACHIEVEMENTS              [{"a":{"points":true,"name":""}}, {"a":{"points":true,"name":{"en":7}}}]  a.name must be 1 to 60 characters
+    ACHIEVEMENTS              [{"a":{"points":true,"name":{}}}]  a.name must have a text
+    ACHIEVEMENTS              [{"a":{"points":true,"name":{"e":"A"}}}]  a.name: 'e' must be the tag of a language, such as en or zh-Hans
+    ACHIEVEMENTS              [{"a":{"name":"A","points":true,"description":7}}]  a.description must be 1 to 200 characters
     FAIR_PLAY                 ["on"]                       must be a table
     FAIR_PLAY                 [{"gifts":5}]                'gifts' is none of min_gifts, min_lift, ring_share, few_givers, few_share, farm_accounts, farm_share, burst_gifts, burst_seconds, growth
     FAIR_PLAY                 [{"burst_gifts":2}, {"burst_gifts":"10"}, {"burst_gifts":1001}]  'burst_gifts' must be an integer from 3 to 1000
@@ -88,7 +123,7 @@ const TABLE: &str = r#"
     RULES                     [{"like":[{},{}]}, {"like":[{},{"from":7}]}, {"like":[{},{"from":"2026-02-30"}]}, {"like":[{},{"from":"2026-11-20T08:00:00"}]}]  like number 2.from must be a day such as 2026-11-20, or an RFC 3339 date and time
     RULES                     [{"like":[{},{"from":"2026-11-20"},{"from":"2026-11-20"}]}, {"like":[{},{"from":"2026-11-20"},{"from":"2026-11-20T01:00:00+01:00"}]}]  like number 3.from must be later than that of the rule before
     RULES                     [{"like":[{},{"from":"2026-11-20","undo":false}]}, {"like":[{},{"from":"2026-11-20","by":"service"}]}, {"like":[{},{"from":"2026-11-20","once":"day"}]}]  like number 2: once, undo and by must be the same in all rules of an action
-"#;
+"##;
 
 /// Parses the rows of [`TABLE`].
 fn table() -> impl Iterator<Item = (&'static str, Vec<Value>, &'static str)> {
@@ -128,6 +163,19 @@ pub fn cases() -> Vec<Case> {
     ];
     let keys = keys.map(|key| json!(format!("one,{key}")));
     add("SERVICE_KEYS", detail, &keys);
+    let site = json!({"description": "d".repeat(201)});
+    let detail = "description must be 1 to 200 characters";
+    add("SITE", detail, &[site]);
+    let named = |number: i32, value: Value| (number.to_string(), value);
+    let levels = (0..21).map(|number| named(number, json!(number)));
+    add("LEVELS", "must have 1 to 20 levels", &[levels.collect()]);
+    let star = json!({"name": "A", "points": true});
+    let stars = (0..51).map(|number| named(number, star.clone()));
+    add(
+        "ACHIEVEMENTS",
+        "must have 1 to 50 achievements",
+        &[stars.collect()],
+    );
     let short = json!("a".repeat(31));
     add("JWT_SECRET", "must be at least 32 bytes", &[short]);
     let detail = "must begin with https://, or http://localhost, and name no user";

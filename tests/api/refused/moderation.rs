@@ -92,10 +92,6 @@ pub fn cases() -> Vec<Case> {
                 ("reason", REASON),
             ]),
         ),
-        get(
-            "/v1/moderation?user=42",
-            field_error("user", "is unknown; expected one of before, limit"),
-        ),
         get("/v1/moderation?limit=0", field_error("limit", LIMIT)),
         get("/v1/moderation?limit=101", field_error("limit", LIMIT)),
     ];

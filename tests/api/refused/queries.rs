@@ -22,10 +22,9 @@ pub fn cases() -> Vec<Case> {
     cases.extend(dates_and_groups());
     cases.extend(movements());
     cases.extend(id_lists());
-    cases.extend(unknown_parameters());
+    cases.extend(invalid_parameters());
     cases.extend(path_segments());
     cases.extend(deliveries());
-    cases.extend(fair_play());
     cases.extend(syncs());
     cases
 }
@@ -34,6 +33,7 @@ fn numbers() -> Vec<Case> {
     let parameters = [
         ("/v1/ranking/day", "limit", LIMIT, ["0", "101"]),
         ("/v1/ranking/day", "offset", OFFSET, ["-1", "100001"]),
+        ("/v1/ranking/day/live", "limit", LIMIT, ["0", "101"]),
         ("/v1/ranking/day/winners", "limit", LIMIT, ["0", "101"]),
         ("/v1/ranking/day/users/42", "around", AROUND, ["-1", "26"]),
         ("/v1/users/42/activity", "days", DAYS, ["0", "367"]),
@@ -65,49 +65,18 @@ fn numbers() -> Vec<Case> {
 /// The parameters of deliveries to webhooks.
 fn deliveries() -> Vec<Case> {
     const PATH: &str = "/v1/webhooks/deliveries";
-    let states = "must be one of pending, delivered, failed, dropped";
     let id = "must be the id of a delivery: msg_ and 32 hexadecimal digits";
-    let query = |name: &str, value: &str, detail| {
-        get(&format!("{PATH}?{name}={value}"), field_error(name, detail))
-    };
     let mut cases = Vec::new();
-    for state in ["", "Pending", "pending,failed"] {
-        cases.push(query("state", state, states));
-    }
     let upper = format!("msg_{}", "A".repeat(32));
-    for before in ["1", "msg_", &upper] {
-        cases.push(query("before", before, id));
-        let path = format!("{PATH}/{before}/retry");
+    for delivery in ["1", "msg_", &upper] {
+        let path = format!("{PATH}?before={delivery}");
+        cases.push(get(&path, field_error("before", id)));
+        let path = format!("{PATH}/{delivery}/retry");
         cases.push(Case::new(Method::POST, &path, field_error("id", id)));
     }
     let path = format!("{PATH}/msg_{}/retry?state=failed", "0".repeat(32));
     let unknown = field_error("state", NO_PARAMETERS);
     cases.push(Case::new(Method::POST, &path, unknown));
-    cases
-}
-
-/// The parameters of cases.
-fn fair_play() -> Vec<Case> {
-    let states = "must be one of open, dismissed, excluded";
-    let id = "must be the id of a case: case_ and 16 hexadecimal digits";
-    let mut cases = Vec::new();
-    for state in ["", "Open", "open,dismissed"] {
-        let path = format!("/v1/cases?state={state}");
-        cases.push(get(&path, field_error("state", states)));
-    }
-    let upper = format!("case_{}", "A".repeat(16));
-    for after in ["1", "case_", &upper] {
-        let path = format!("/v1/cases?after={after}");
-        cases.push(get(&path, field_error("after", id)));
-        let path = format!("/v1/cases/{after}");
-        cases.push(get(&path, field_error("id", id)));
-    }
-    let unknown = field_error("state", NO_PARAMETERS);
-    cases.push(Case::new(
-        Method::POST,
-        "/v1/cases/search?state=open",
-        unknown,
-    ));
     cases
 }
 
@@ -157,27 +126,9 @@ fn dates_and_groups() -> Vec<Case> {
         cases.extend(groups.map(|group| case(&format!("group={group}"), "group", ID)));
         cases.push(case("group=eu&group=us", "group", REPEATED));
     }
-    for (query, name, detail) in [
-        (format!("to={tomorrow}"), "to", future.as_str()),
-        (format!("from={tomorrow}"), "from", &future),
-        ("to=today".to_owned(), "to", DATE),
-        ("from=2026-11".to_owned(), "from", DATE),
-        ("to=2026-01-01&to=2026-01-01".to_owned(), "to", REPEATED),
-        (
-            "from=2026-01-02&to=2026-01-01".to_owned(),
-            "from",
-            "must not be after to, 2026-01-01",
-        ),
-        (
-            "from=2025-01-01&to=2026-01-02".to_owned(),
-            "from",
-            "must be at most 365 days before to",
-        ),
-    ] {
-        cases.push(get(
-            &format!("/v1/stats?{query}"),
-            field_error(name, detail),
-        ));
+    for name in ["from", "to"] {
+        let path = format!("/v1/stats?{name}={tomorrow}");
+        cases.push(get(&path, field_error(name, &future)));
     }
     cases
 }
@@ -244,10 +195,12 @@ fn id_lists() -> Vec<Case> {
 }
 
 /// A path, the invalid parameter and its error.
-const UNKNOWN: &str = "
+const INVALID: &str = "
     /v1/ranking/day?page=2                              page        is unknown; expected one of limit, offset, date, group, movement
     /v1/ranking/day?Limit=2                             Limit       is unknown; expected one of limit, offset, date, group, movement
     /v1/ranking/day?around=2                            around      is unknown; expected one of limit, offset, date, group, movement
+    /v1/ranking/day/live?offset=0                       offset      is unknown; expected one of limit, group, movement
+    /v1/ranking/day/live?date=2026-11-20                date        is unknown; expected one of limit, group, movement
     /v1/ranking/day/users/42?limit=2                    limit       is unknown; expected one of around, date, group, movement
     /v1/ranking/day/users?ids=42&limit=2                limit       is unknown; expected one of ids, followed_by, date, group, movement
     /v1/journal?before=7                                before      is unknown; expected one of after, limit, shard
@@ -277,13 +230,34 @@ const UNKNOWN: &str = "
     /v1/users/42/badge.svg?lang=zh                      lang        must be en or zh-Hans
     /v1/status?verbose                                  verbose     is unknown; this route has no parameters
     /metrics?name                                       name        is unknown; this route has no parameters
+    /v1/stats?to=today                                  to          must be a day such as 2026-11-20
+    /v1/stats?from=2026-11                              from        must be a day such as 2026-11-20
+    /v1/stats?to=2026-01-01&to=2026-01-01               to          must be given only once
+    /v1/stats?from=2026-01-02&to=2026-01-01             from        must not be after to, 2026-01-01
+    /v1/stats?from=2025-01-01&to=2026-01-02             from        must be at most 365 days before to
+    /v1/webhooks/deliveries?state=                      state       must be one of pending, delivered, failed, dropped
+    /v1/webhooks/deliveries?state=Pending               state       must be one of pending, delivered, failed, dropped
+    /v1/webhooks/deliveries?state=pending,failed        state       must be one of pending, delivered, failed, dropped
+    /v1/cases?state=                                    state       must be one of open, dismissed, excluded
+    /v1/cases?state=Open                                state       must be one of open, dismissed, excluded
+    /v1/cases?state=open,dismissed                      state       must be one of open, dismissed, excluded
+    /v1/cases?after=1                                   after       must be the id of a case: case_ and 16 hexadecimal digits
+    /v1/cases?after=case_                               after       must be the id of a case: case_ and 16 hexadecimal digits
+    /v1/cases?after=case_AAAAAAAAAAAAAAAA               after       must be the id of a case: case_ and 16 hexadecimal digits
+    /v1/cases/1                                         id          must be the id of a case: case_ and 16 hexadecimal digits
+    /v1/cases/case_                                     id          must be the id of a case: case_ and 16 hexadecimal digits
+    /v1/cases/case_AAAAAAAAAAAAAAAA                     id          must be the id of a case: case_ and 16 hexadecimal digits
+    /v1/moderation?user=42                              user        is unknown; expected one of before, limit
 ";
 
-fn unknown_parameters() -> Vec<Case> {
+fn invalid_parameters() -> Vec<Case> {
     let board = "is unknown; expected one of limit, offset, date, group, movement";
-    let rows = columns(UNKNOWN).chain([["/v1/users/42?=1", "", NO_PARAMETERS]]);
+    let rows = columns(INVALID).chain([["/v1/users/42?=1", "", NO_PARAMETERS]]);
     let cases = rows.map(|[path, name, detail]| get(path, field_error(name, detail)));
     let mut cases: Vec<Case> = cases.collect();
+    let path = "/v1/cases/search?state=open";
+    let unknown = field_error("state", NO_PARAMETERS);
+    cases.push(Case::new(Method::POST, path, unknown));
     for (query, name, detail) in [
         ("step=x", "step", "must be the value of a step"),
         ("reason", "reason", "must be 1 to 500 characters"),
@@ -319,6 +293,7 @@ fn path_segments() -> Vec<Case> {
     for period in ["hour", "Day", "days", "2026-11-20", "%20day", "%F0", ""] {
         cases.push(case(&format!("/v1/ranking/{period}"), "period", PERIOD));
     }
+    cases.push(case("/v1/ranking/hour/live", "period", PERIOD));
     cases.push(case("/v1/ranking/hour/users/42", "period", PERIOD));
     cases.push(case("/v1/ranking/hour/users?ids=42", "period", PERIOD));
     let week = "must be a week such as 2026-W47";

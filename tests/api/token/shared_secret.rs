@@ -98,6 +98,7 @@ fn formats() -> Vec<Row> {
         ("not a token", "unknown".to_owned(), NO_TOKEN),
         ("two parts", head.to_owned(), NO_TOKEN),
         ("four parts", format!("{valid}.{signature}"), NO_TOKEN),
+        ("five parts", format!("{valid}.AQ.AQ"), NO_TOKEN),
         ("a trailing dot", format!("{valid}."), NO_TOKEN),
         ("an empty signature", format!("{head}."), SIGNATURE),
         (
@@ -118,12 +119,15 @@ fn formats() -> Vec<Row> {
         ("a padded signature", format!("{valid}="), unreadable),
         ("unused bits set", respelled, unreadable),
         ("no header", format!(".{payload}.{signature}"), HEADER),
+        ("a padded header", format!("{header}=.{payload}.AQ"), HEADER),
     ];
     let rows = rows.map(|(name, token, detail)| invalid_token(name, token, detail));
     let mut rows: Vec<Row> = rows.to_vec();
     rows.extend([
         bad_claims("claims an array", "[]"),
+        bad_claims("claims a number", "42"),
         bad_claims("claims not JSON", "{"),
+        bad_claims("repeated claims", r#"{"sub":"42","sub":"7"}"#),
         bad_claims("data after the claims", &format!("{}7", claims("42"))),
         invalid(
             "too long",
@@ -137,6 +141,7 @@ fn formats() -> Vec<Row> {
 
 fn algorithms() -> Vec<Row> {
     let refused = |name, header| with_header(name, header, Expected::Invalid(ALGORITHM));
+    let malformed = |name, header| with_header(name, header, Expected::Invalid(HEADER));
     let crit = Expected::Invalid("The user token requires unsupported extensions (crit).");
     let unsigned = token(json!({"alg": "none"}), claims("42"), |_| Vec::new());
     vec![
@@ -155,10 +160,14 @@ fn algorithms() -> Vec<Row> {
         refused("RS256 with the secret as key", r#"{"alg":"RS256"}"#),
         refused("an array of algorithms", r#"{"alg":["HS256"]}"#),
         refused("no algorithm", "{}"),
+        refused("a number as algorithm", r#"{"alg":1}"#),
         with_header("crit", r#"{"alg":"HS256","crit":["exp"]}"#, crit.clone()),
         with_header("an empty crit", r#"{"alg":"HS256","crit":[]}"#, crit),
-        with_header("header not JSON", "{alg:HS256}", Expected::Invalid(HEADER)),
-        with_header("header a string", r#""HS256""#, Expected::Invalid(HEADER)),
+        malformed("header not JSON", "{alg:HS256}"),
+        malformed("header a string", r#""HS256""#),
+        malformed("header an array", "[]"),
+        malformed("data after the header", r#"{"alg":"HS256"}7"#),
+        malformed("a repeated field", r#"{"alg":"none","alg":"HS256"}"#),
         with_header(
             "a key in the header",
             r#"{"alg":"HS256","jwk":{"kty":"oct","k":"AA"}}"#,

@@ -189,28 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_levels_are_named() {
-        let many: Value = (0..21)
-            .map(|number| (number.to_string(), json!(number)))
-            .collect();
-        let (number, points) = (
-            "must have 1 to 20 levels",
-            "must be points from 0 to 838860",
-        );
-        let finer = "'A' is finer than POINT_DECIMALS = 1 allows";
-        let same = "'A' and 'B' have the same points";
-        for (levels, detail) in [
-            (json!({}), number),
-            (many, number),
-            (json!({"": 1}), "the name '' must be 1 to 40 characters"),
-            (json!({"A": "1"}), &format!("'A' {points}")),
-            (json!({"A": -1}), &format!("'A' {points}")),
-            (json!({"A": 0.25}), finer),
-            (json!({"A": 1, "B": 1.0}), same),
-        ] {
-            let expected = Err(Error::Misconfigured("LEVELS", detail.to_owned()));
-            assert_eq!(parse(levels, &Period::ALL), expected);
-        }
+    fn levels_need_the_period_all() {
         let detail = "needs the period all in PERIODS".to_owned();
         let expected = Err(Error::Misconfigured("LEVELS", detail));
         assert_eq!(parse(json!({"A": 1}), &[Period::Day]), expected);
