@@ -81,3 +81,104 @@ impl Cors {
 pub fn is_preflight(method: &str, has: impl Fn(&str) -> bool) -> bool {
     method == "OPTIONS" && has("origin") && has("access-control-request-method")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ALLOWED_HEADERS, Cors, Response, is_preflight};
+    use activity_rank_core::config::{Origins, Vars};
+    use activity_rank_core::error::Error;
+    use serde_json::json;
+
+    const ALLOWED: &str = "https://example.com";
+
+    fn cors(allowed: &str, origin: Option<&str>) -> Cors {
+        let vars = json!({ "ALLOWED_ORIGINS": allowed });
+        let origins = Origins::parse(&Vars::new(vars.as_object().unwrap().clone())).unwrap();
+        Cors::new(&origins, origin)
+    }
+
+    /// Returns `Vary` and the CORS headers, by their last words.
+    fn cors_headers(response: &Response) -> Vec<(&str, &str)> {
+        let names = [
+            ("vary", "vary"),
+            ("origin", "access-control-allow-origin"),
+            ("expose", "access-control-expose-headers"),
+            ("methods", "access-control-allow-methods"),
+            ("headers", "access-control-allow-headers"),
+            ("max-age", "access-control-max-age"),
+            ("credentials", "access-control-allow-credentials"),
+        ];
+        let present = |(short, name)| response.header(name).map(|value| (short, value));
+        names.into_iter().filter_map(present).collect()
+    }
+
+    #[test]
+    fn allowed_origin_is_echoed() {
+        let response = cors(ALLOWED, Some(ALLOWED)).add(Response::no_content());
+        assert_eq!(
+            cors_headers(&response),
+            [("vary", "Origin"), ("origin", ALLOWED)]
+        );
+    }
+
+    #[test]
+    fn other_origins_receive_vary_only() {
+        for origin in [None, Some("https://evil.example"), Some("null"), Some("*")] {
+            let response = cors(ALLOWED, origin).add(Response::no_content());
+            assert_eq!(cors_headers(&response), [("vary", "Origin")], "{origin:?}");
+        }
+    }
+
+    #[test]
+    fn without_origins_no_header_is_added() {
+        let cors = cors("", Some(ALLOWED));
+        assert_eq!(cors_headers(&cors.add(Response::no_content())), []);
+        assert_eq!(cors_headers(&cors.add(cors.preflight("GET"))), []);
+    }
+
+    #[test]
+    fn present_headers_are_exposed() {
+        let board = Response::text("text/plain", "a")
+            .with_etag()
+            .with("age", "1");
+        let busy = Response::problem(&Error::StoreUnavailable(String::new()));
+        let busy = busy.with("x-request-id", "1");
+        for (response, exposed) in [(board, "age, etag"), (busy, "retry-after, x-request-id")] {
+            let response = cors(ALLOWED, Some(ALLOWED)).add(response);
+            let expected = [("vary", "Origin"), ("origin", ALLOWED), ("expose", exposed)];
+            assert_eq!(cors_headers(&response), expected);
+        }
+    }
+
+    #[test]
+    fn preflight_permits_allowed_origin_only() {
+        let page = cors(ALLOWED, Some(ALLOWED));
+        let response = page.add(page.preflight("GET, HEAD"));
+        let expected = [
+            ("vary", "Origin"),
+            ("origin", ALLOWED),
+            ("methods", "GET, HEAD"),
+            ("headers", ALLOWED_HEADERS),
+            ("max-age", "7200"),
+        ];
+        assert_eq!((response.status, &*response.body), (204, ""));
+        assert_eq!(cors_headers(&response), expected);
+
+        let other = cors(ALLOWED, Some("https://evil.example"));
+        let response = other.add(other.preflight("GET, HEAD"));
+        assert_eq!(
+            (response.status, cors_headers(&response)),
+            (204, vec![("vary", "Origin")])
+        );
+    }
+
+    #[test]
+    fn preflight_needs_origin_and_method() {
+        let both = ["origin", "access-control-request-method"];
+        assert!(is_preflight("OPTIONS", |name| both.contains(&name)));
+        for only in both {
+            assert!(!is_preflight("OPTIONS", |name| name == only));
+        }
+        assert!(!is_preflight("POST", |_| true));
+    }
+}

@@ -94,3 +94,95 @@ fn decode_object(part: &str) -> Option<Map<String, Value>> {
 fn string_field(object: &Map<String, Value>, name: &str) -> Option<String> {
     object.get(name)?.as_str().map(str::to_owned)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // {"alg":"HS256"} . {"sub":"42","exp":1900000000} . 0x01
+    const HEADER: &str = "eyJhbGciOiJIUzI1NiJ9";
+    const CLAIMS: &str = "eyJzdWIiOiI0MiIsImV4cCI6MTkwMDAwMDAwMH0";
+
+    #[test]
+    fn token_splits_into_its_parts() {
+        let text = format!("{HEADER}.{CLAIMS}.AQ");
+        let token = Token::parse(&text).unwrap();
+        assert_eq!((token.algorithm.as_str(), token.signature), ("HS256", "AQ"));
+        assert_eq!(token.signed, format!("{HEADER}.{CLAIMS}"));
+        let claims = token.claims(&Tokens::default(), Instant(1_800_000_000_000));
+        assert_eq!(claims.unwrap()["sub"], "42");
+    }
+
+    #[test]
+    fn other_numbers_of_parts_are_rejected() {
+        let error = "This is neither a known service key nor a user token.";
+        let more = format!("{HEADER}.{CLAIMS}.AQ.AQ");
+        let five = format!("{HEADER}.{CLAIMS}.AQ.AQ.AQ");
+        for text in ["", "a", "a.b", &more, &five] {
+            assert_eq!(Token::parse(text), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn invalid_headers_are_rejected() {
+        let error = Err("The header of the user token is malformed.");
+        // Empty, padded, incomplete JSON, [], "HS256", an object with a trailing character,
+        // {"alg":"none","alg":"HS256"}.
+        for header in [
+            "",
+            "eyJhbGciOiJIUzI1NiJ9=",
+            "e30x",
+            "W10",
+            "IkhTMjU2Ig",
+            "e317fQ",
+            "eyJhbGciOiJub25lIiwiYWxnIjoiSFMyNTYifQ",
+        ] {
+            assert_eq!(
+                Token::parse(&format!("{header}.{CLAIMS}.AQ")),
+                error,
+                "{header}"
+            );
+        }
+        // {} and {"alg":1} have no algorithm.
+        for header in ["e30", "eyJhbGciOjF9"] {
+            let text = format!("{header}.{CLAIMS}.AQ");
+            assert_eq!(Token::parse(&text).unwrap().algorithm, "");
+        }
+    }
+
+    #[test]
+    fn extensions_and_long_tokens_are_rejected() {
+        // {"alg":"HS256","crit":[]}
+        let text = format!("eyJhbGciOiJIUzI1NiIsImNyaXQiOltdfQ.{CLAIMS}.AQ");
+        let error = "The user token requires unsupported extensions (crit).";
+        assert_eq!(Token::parse(&text), Err(error));
+        let text = format!("{HEADER}.{}.AQ", "A".repeat(8192));
+        assert_eq!(
+            Token::parse(&text),
+            Err("A user token is at most 8192 bytes.")
+        );
+    }
+
+    #[test]
+    fn invalid_claims_are_rejected() {
+        for claims in [
+            "",
+            "W10",
+            "NDI",
+            "eyJzdWIiOiI0MiIsImV4cCI6MTkwMDAwMDAwMH0=",
+            "e31",
+            // {"sub":"42","sub":"7"}
+            "eyJzdWIiOiI0MiIsInN1YiI6IjcifQ",
+        ] {
+            let text = format!("{HEADER}.{claims}.AQ");
+            let member = Token::parse(&text)
+                .unwrap()
+                .claims(&Tokens::default(), Instant(0));
+            assert_eq!(
+                member,
+                Err("The claims of the user token are malformed."),
+                "{claims}"
+            );
+        }
+    }
+}
