@@ -34,6 +34,8 @@ async function start(t, fault = (..._) => undefined, options = {}) {
     onError: (error) => void reports.errors.push(error),
     ...options,
   })
+  // What a failed test leaves would keep the process running.
+  t.after(() => client.close({ signal: AbortSignal.abort() }))
   return { proxy, client, reports, user: `u${++users}` }
 }
 

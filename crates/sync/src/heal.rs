@@ -218,3 +218,101 @@ impl Plan {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+    use std::pin::pin;
+    use std::sync::{Arc, Mutex};
+    use std::task::{Context, Waker};
+
+    use http::header::HeaderMap;
+    use url::Url;
+
+    use super::*;
+    use crate::client::Client;
+    use crate::facts::Options;
+    use crate::item::ItemCheck;
+    use crate::platform::{Pending, Platform, Progress, Request, Response, SendError};
+    use crate::session::Sent;
+    use crate::sources::{Adapter, Collector};
+
+    /// A service whose journal stays empty: no author receives anything. Has the paths of deletions.
+    #[derive(Debug, Default)]
+    struct Service(Mutex<Vec<String>>);
+
+    impl Platform for Service {
+        fn send(&self, request: Request) -> Pending<'_, Result<Response, SendError>> {
+            if request.method == Method::DELETE {
+                let path = request.url.path().to_owned();
+                self.0.lock().unwrap().push(path);
+            }
+            let page = json!({"prefix": "ar", "stamp": "v4 shards=1 decimals=0 timezone=UTC",
+                "keep": {"boards": {}, "histories": 1, "marks": 1}, "entries": [], "next": null});
+            Box::pin(ready(Ok(Response {
+                status: StatusCode::OK,
+                headers: HeaderMap::new(),
+                body: page.to_string().into_bytes(),
+            })))
+        }
+
+        fn sleep(&self, _: Duration) -> Pending<'_, ()> {
+            Box::pin(ready(()))
+        }
+    }
+
+    /// A source without content.
+    struct Empty;
+
+    impl Adapter for Empty {
+        const ID_PREFIX: &'static str = "";
+        const TYPES: &'static [(&'static str, &'static str)] = &[];
+        const UNIT: &'static str = "row";
+
+        async fn read(self, _: &mut Collector<'_>, _: &dyn Progress) -> Result<(), Failure> {
+            Ok(())
+        }
+    }
+
+    impl Upload for Empty {
+        async fn send(
+            &self,
+            _: ItemKind,
+            _: &ItemCheck,
+            _: &[Value],
+        ) -> Result<Vec<Sent>, Failure> {
+            Ok(Vec::new())
+        }
+    }
+
+    impl Progress for Empty {
+        fn advance(&self, _: u64, _: String) {}
+
+        fn retrying(&self, _: &str, _: Duration) {}
+
+        fn print(&self, _: &str) {}
+    }
+
+    #[test]
+    fn target_without_receipts_stays() {
+        let service = Arc::new(Service::default());
+        let url = Url::parse("https://rank.example").unwrap();
+        let client = Client::new(service.clone(), url, None);
+        let receipt = ("post-8".to_owned(), "like".to_owned(), 1_795_132_800_000);
+        let plan = Plan {
+            deletions: ["post-7", "post-8"].map(str::to_owned).into(),
+            receipts: HashMap::from([(receipt, 1)]),
+            ..Plan::default()
+        };
+        let heal = pin!(async {
+            let (options, started) = (Options::default(), Instant(1_795_132_900_000));
+            let session = Session::read(client, Empty, options, started, &Empty, &Empty);
+            let session = session.await.unwrap();
+            plan.run(&session, &mut Board::default()).await.unwrap();
+        });
+        // Nothing in it waits.
+        let healed = heal.poll(&mut Context::from_waker(Waker::noop()));
+        assert!(healed.is_ready());
+        assert_eq!(*service.0.lock().unwrap(), ["/v1/targets/post-7"]);
+    }
+}

@@ -1,5 +1,8 @@
 //! What others receive, with requests that fail.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use test_support::{Fault, Refusal, json, shard_among, until};
 
 use super::{content, deliver, register, rows};
@@ -78,6 +81,58 @@ async fn refused_and_interrupted_deliveries_count_once() {
         forwarder.heal();
         rounds += 1;
         assert_points(&app, &mut store, rounds, &lossy).await;
+    }
+}
+
+/// The calls of a run have one instant: one that the store refuses takes back no entry of another.
+#[tokio::test]
+async fn refused_delivery_keeps_that_of_another_shard() {
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| {
+        content(worker)
+            .var("SHARDS", "2")
+            .var("BOARD_MAX_AGE", "0")
+            .var("READ_LIMIT", "0")
+    });
+    let [one, two] = [0, 1].map(|shard| {
+        let mut ids = (0..).map(|number| format!("user-{number}"));
+        ids.find(|id| shard_among(id, 2) == shard).expect("an id")
+    });
+    for number in 1..=8 {
+        let post = format!("post-{number}");
+        register(&app, &post, json!({"author": "author"})).await;
+        let comment = activity(&two, "comment", &format!("c-{number}"));
+        // The second shard has one entry more, which the store refuses alone.
+        let array = json!([
+            like(&one, &post),
+            like(&two, &post),
+            with(comment, json!({"on": post}))
+        ]);
+        // What they give waits for cron.
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let cut = Arc::clone(&waiting);
+        forwarder.fail(move |request| {
+            let mut commands = request.commands().into_iter();
+            let is_read = commands.any(|command| command[0] == "XRANGE");
+            is_read.then(|| {
+                cut.fetch_add(1, Ordering::Relaxed);
+                Fault::CutBefore
+            })
+        });
+        app.send_activity(array).await.assert_status(200);
+        until("the streams of both shards", async || {
+            (waiting.load(Ordering::Relaxed) >= 2).then_some(())
+        })
+        .await;
+        forwarder.fail(move |_| Some(Fault::RefuseWrites(Refusal::Only(number))));
+        deliver(&app).await;
+        forwarder.heal();
+        deliver(&app).await;
+        for (path, points) in [
+            (format!("/v1/content/all/targets/{post}"), 7),
+            ("/v1/authors/all/users/author".to_owned(), 7 * number),
+        ] {
+            assert_eq!(app.read(&path).await["score"], points, "write {number}");
+        }
     }
 }
 
