@@ -131,6 +131,28 @@ async fn undo_subtracts_the_points_originally_given() {
 }
 
 #[tokio::test]
+async fn undo_uses_the_groups_of_the_record() {
+    let worker = Worker::start();
+    let (api, mut store) = (worker.api(), Store::new(redis(), worker.prefix()));
+    let like = like("42", "post-7");
+    for sent in [&["asia"][..], &["us", "eu"], &["eu"], &[]] {
+        expect(&api, &in_groups(&like, &["eu", "us"]), "counted").await;
+        expect(&api, &undo(&in_groups(&like, sent)), "undone").await;
+        for period in PERIODS {
+            for group in ["", "?group=eu", "?group=us", "?group=asia"] {
+                let query = format!("{period}{group}");
+                assert_board(&api, &query, &[]).await;
+            }
+        }
+    }
+    let created = store
+        .keys("b")
+        .into_iter()
+        .filter(|key| key.ends_with("asia"));
+    assert_eq!(created.count(), 0);
+}
+
+#[tokio::test]
 async fn items_of_one_record_apply_in_array_order() {
     let worker = Worker::start();
     let api = worker.api();

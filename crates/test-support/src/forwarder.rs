@@ -133,6 +133,15 @@ impl Recorded {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|error| panic!("{} with {:?}: {error}", self.path, self.body))
     }
+
+    /// Returns whether one of the commands has this name, such as `EVALSHA`.
+    ///
+    /// # Panics
+    ///
+    /// Panics as [`commands`](Self::commands) does.
+    pub fn runs(&self, name: &str) -> bool {
+        self.commands().iter().any(|command| command[0] == name)
+    }
 }
 
 /// Chooses the fault of each request.
@@ -245,11 +254,7 @@ impl Forwarder {
     /// Injects a fault into the next request that runs a script, and only into that one.
     pub fn fail_next_script(&self, fault: Fault) {
         let mut fault = Some(fault);
-        self.fail(move |request| {
-            let commands = request.commands();
-            let runs_script = commands.iter().any(|command| command[0] == "EVALSHA");
-            runs_script.then(|| fault.take()).flatten()
-        });
+        self.fail(move |request| request.runs("EVALSHA").then(|| fault.take()).flatten());
     }
 
     /// Injects a fault into the next request that runs this script, known by one of its digests, and only into that one:

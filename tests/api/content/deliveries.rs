@@ -1,9 +1,6 @@
 //! What others receive, with requests that fail.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use test_support::{Fault, Refusal, json, shard_among, until};
+use test_support::{Fault, Refusal, WorkerBuilder, json, shard_among, until};
 
 use super::{content, deliver, register, rows};
 use crate::app::TestApp;
@@ -13,6 +10,13 @@ use crate::store::Store;
 /// A target, its author, and those who act on it; most are on different shards.
 fn names(round: usize) -> [String; 5] {
     ["post", "author", "one", "two", "three"].map(|name| format!("{name}-{round}"))
+}
+
+/// A deployment whose boards are read from the store each time, and as often as a test likes.
+fn uncached(worker: WorkerBuilder) -> WorkerBuilder {
+    content(worker)
+        .var("BOARD_MAX_AGE", "0")
+        .var("READ_LIMIT", "0")
 }
 
 /// The points that the undo takes back.
@@ -56,11 +60,7 @@ async fn assert_points(app: &TestApp, store: &mut Store, rounds: usize, lossy: &
 /// twice.
 #[tokio::test]
 async fn refused_and_interrupted_deliveries_count_once() {
-    let (app, forwarder) = TestApp::behind_forwarder(|worker| {
-        content(worker)
-            .var("BOARD_MAX_AGE", "0")
-            .var("READ_LIMIT", "0")
-    });
+    let (app, forwarder) = TestApp::behind_forwarder(uncached);
     let mut store = app.store();
     let refusals = [1, 2, 3, 5, 8, 13, 21, 34]
         .map(|number| [Refusal::Only(number), Refusal::From(number)].map(Fault::RefuseWrites));
@@ -87,12 +87,7 @@ async fn refused_and_interrupted_deliveries_count_once() {
 /// The calls of a run have one instant: one that the store refuses takes back no entry of another.
 #[tokio::test]
 async fn refused_delivery_keeps_that_of_another_shard() {
-    let (app, forwarder) = TestApp::behind_forwarder(|worker| {
-        content(worker)
-            .var("SHARDS", "2")
-            .var("BOARD_MAX_AGE", "0")
-            .var("READ_LIMIT", "0")
-    });
+    let (app, forwarder) = TestApp::behind_forwarder(|worker| uncached(worker).var("SHARDS", "2"));
     let [one, two] = [0, 1].map(|shard| {
         let mut ids = (0..).map(|number| format!("user-{number}"));
         ids.find(|id| shard_among(id, 2) == shard).expect("an id")
@@ -108,19 +103,13 @@ async fn refused_delivery_keeps_that_of_another_shard() {
             with(comment, json!({"on": post}))
         ]);
         // What they give waits for cron.
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let cut = Arc::clone(&waiting);
-        forwarder.fail(move |request| {
-            let mut commands = request.commands().into_iter();
-            let is_read = commands.any(|command| command[0] == "XRANGE");
-            is_read.then(|| {
-                cut.fetch_add(1, Ordering::Relaxed);
-                Fault::CutBefore
-            })
-        });
+        forwarder.reset();
+        forwarder.fail(|request| request.runs("XRANGE").then_some(Fault::CutBefore));
         app.send_activity(array).await.assert_status(200);
         until("the streams of both shards", async || {
-            (waiting.load(Ordering::Relaxed) >= 2).then_some(())
+            let requests = forwarder.requests();
+            let cut = requests.iter().filter(|request| request.runs("XRANGE"));
+            (cut.count() >= 2).then_some(())
         })
         .await;
         forwarder.fail(move |_| Some(Fault::RefuseWrites(Refusal::Only(number))));

@@ -4,7 +4,7 @@
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fastrand::Rng;
-use test_support::{Forwarder, Stream, depth, json, peer, peers, shards, until};
+use test_support::{Forwarder, Recorded, Stream, depth, json, peer, peers, shards, until};
 
 use super::{
     assert_board, assert_change, board_reads, max_delay, open, start, start_with, until_quiet,
@@ -42,12 +42,11 @@ async fn check_of_unchanged_board_is_two_commands() {
     stream.event().await;
     let checks = until("five checks in a row", async || {
         let requests = forwarder.requests();
-        let last = requests.iter().rev().take_while(|request| {
-            let commands = request.commands();
-            commands
-                .iter()
-                .all(|command| command[0] != "EVALSHA" && command[0] != "EVAL")
-        });
+        let runs_script = |request: &&Recorded| request.runs("EVALSHA") || request.runs("EVAL");
+        let last = requests
+            .iter()
+            .rev()
+            .take_while(|request| !runs_script(request));
         let last: Vec<_> = last.cloned().collect();
         (last.len() >= 5).then_some(last)
     })
