@@ -61,7 +61,7 @@ release: build ## the files of a release in target/release-files, and the gatewa
 quick: tools ## format, lints and unit tests of what changed since origin/main
 	@scripts/quick
 
-# The first step of `make test`. Linting Rust needs no packages of npm.
+# What `make check` and .ci/run begin with. Linting Rust needs no packages of npm.
 lint:
 	@scripts/tools rust
 	@node scripts/steps.mjs \
@@ -98,7 +98,7 @@ deny: ## check licences, sources and known vulnerabilities of dependencies; inst
 
 # ---- Tests
 
-test: lint compile ## lints, build and all tests, each piece of code once; CI runs the test-… targets in parallel
+test: compile ## build and all tests, each piece of code once; CI runs the test-… targets in parallel
 	@scripts/test
 
 # Compiles the Workers and all tests, and installs what only tests need, at once: optimizing a Worker takes one processor, so
