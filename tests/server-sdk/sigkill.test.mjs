@@ -8,11 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 
+import { isSoak } from '../sdk/depth.mjs'
 import { KEY, LOSE_RESPONSE, problem, startApp, startProxy, visits } from './support.mjs'
 
-const CALLS = 4000
+const CALLS = isSoak ? 4000 : 1000
 const AT_A_TIME = 64
-const KILLS = 8
+const KILLS = isSoak ? 8 : 4
 
 let app
 let folder

@@ -1,4 +1,4 @@
-// Compiles only if client.d.ts and the OpenAPI document agree. tests/web/types.test.mjs compiles it.
+// Compiles only if client.d.ts and the OpenAPI document agree. scripts/check-js compiles it.
 
 import type { components } from '../../sdk/js/src/openapi.js'
 import {
