@@ -24,7 +24,7 @@ async fn crowd(app: &TestApp, path: &str, headers: &[(&str, &str)]) -> Vec<Answe
 /// loop, which also reads all others that wait in a socket.
 async fn until_received(url: &str) {
     let api = Api::new(url);
-    for _ in 0..10 {
+    for _ in 0..40 {
         api.get("/nowhere").await.assert_status(404);
     }
 }

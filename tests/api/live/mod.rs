@@ -22,7 +22,7 @@ use crate::bodies::{like, with};
 /// Returns the longest time between a change and its event: the pause of a second between two reads of a board, and the
 /// time that a machine takes.
 fn max_delay() -> Duration {
-    Duration::from_secs(1) + scaled(Duration::from_secs(3))
+    Duration::from_secs(1) + scaled(Duration::from_secs(10))
 }
 
 /// Starts a deployment with live boards, and the forwarder that counts its store requests.

@@ -158,7 +158,9 @@ impl TestApp {
     /// Defines events, changes and deletes some, and counts activity in the others. They run afterwards.
     async fn count_in_events(&self) {
         // All are defined before the first begins.
-        let from = Timestamp::now() + scaled(Duration::from_secs(3));
+        // Activity may be dated a minute ahead.
+        let ahead = scaled(Duration::from_secs(10)).min(Duration::from_secs(25));
+        let from = Timestamp::now() + ahead;
         let at = |seconds: i64| (from + seconds.seconds()).to_string();
         let event = json!({"title": "Season", "from": at(0), "to": at(86_400)});
         let contest = json!({"title": "Contest", "from": at(5), "to": at(30), "groups": ["eu"],
