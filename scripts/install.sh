@@ -1,5 +1,8 @@
 # Sourced by scripts that check or install what they need: Node.js, parts of the system, environments of Python.
 
+# `npm ci` may put a newer Node.js into node_modules than the one that has run until then: bash must look for it again.
+set +h
+
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 have() { command -v "$1" >/dev/null 2>&1; }
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }

@@ -16,27 +16,33 @@ function newFolder(t) {
   return folder
 }
 
+/** Runs a script in a clone without node_modules, whose Node.js would come first, with these programs. */
+function run(t, script, programs) {
+  const folder = newFolder(t)
+  cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true })
+  for (const [name, code] of Object.entries(programs)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${code}\n`)
+    chmodSync(join(folder, name), 0o755)
+  }
+  const env = { PATH: `${folder}:/usr/bin:/bin` }
+  return spawnSync(join(folder, 'scripts', script), { encoding: 'utf8', env })
+}
+
 for (const script of ['tools', 'dev']) {
   it(`scripts/${script} refuses an old Node.js first`, (t) => {
-    const folder = newFolder(t)
-    for (const [name, code] of [
-      ['node', 'echo v18.19.0'],
-      ['npm', 'exit 1'],
-      ['cargo', 'exit 1'],
-    ]) {
-      writeFileSync(join(folder, name), `#!/bin/sh\n${code}\n`)
-      chmodSync(join(folder, name), 0o755)
-    }
-    // In a clone without node_modules, whose Node.js would come first.
-    cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true })
-    const { status, stderr } = spawnSync(join(folder, 'scripts', script), {
-      encoding: 'utf8',
-      env: { PATH: `${folder}:/usr/bin:/bin` },
-    })
+    const programs = { node: 'echo v18.19.0', npm: 'exit 1', cargo: 'exit 1' }
+    const { status, stderr } = run(t, script, programs)
     const message = `${script}: Node.js 18.19.0 is too old: install Node.js 20 or newer (https://nodejs.org)\n`
     assert.deepEqual([status, stderr], [1, message])
   })
 }
+
+it('scripts/dev starts with the Node.js that it has installed', (t) => {
+  const node = `case $1 in --version) echo v20.19.0 ;; scripts/dev.mjs) echo old ;;
+    *) mkdir -p node_modules/.bin; ln -s /bin/echo node_modules/.bin/node ;; esac`
+  const { status, stdout } = run(t, 'dev', { node, npm: '', 'scripts/tools': '', 'scripts/build': '' })
+  assert.deepEqual([status, stdout], [0, 'scripts/dev.mjs\n'])
+})
 
 it('run of tests lists the skipped ones', (t) => {
   const folder = newFolder(t)
