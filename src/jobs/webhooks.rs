@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 /// The cost of a run without its messages: it claims deliveries, reads boards from Redis and the archive, profiles and
 /// points, and records the attempts; three requests for events. Two requests more for a store that does not know a
 /// script, and to check fingerprints.
-const OTHERS: Cost = Cost::new(11, 14);
+const OTHERS: Cost = Cost::new(11, 15);
 
 /// The part of the budget that other jobs leave: enough to send 5 messages.
 const RESERVED: Cost = Cost::new(OTHERS.requests + 5, OTHERS.queries);
@@ -134,7 +134,7 @@ pub async fn run(run: &CronRun, all_entries: bool) -> Result<(), Error> {
         for (due, result) in sent.into_iter().zip(results.split(' ')) {
             match result.parse() {
                 Ok(status) => attempts.push((due, Attempt::Status(status))),
-                Err(_) if result == "-" => (),
+                Err(_) if result == "-" => attempts.push((due, Attempt::Unsent)),
                 Err(_) => attempts.push((due, Attempt::Error(result.to_owned()))),
             }
         }

@@ -80,6 +80,8 @@ pub enum Attempt {
     Error(String),
     /// There is nothing to send any more.
     Dropped,
+    /// None: the one of an earlier message failed, or the time of the run was over.
+    Unsent,
 }
 
 /// Returns the statement that deletes old deliveries.
@@ -156,7 +158,7 @@ fn decode(text: &str) -> Option<Due> {
     })
 }
 
-/// Records attempts, in one statement.
+/// Records attempts, and makes deliveries without one due at once, in one transaction.
 ///
 /// # Errors
 ///
@@ -166,7 +168,7 @@ pub async fn record(
     attempts: &[(&Due, Attempt)],
     now: Instant,
 ) -> Result<(), Error> {
-    let mut rows = Vec::new();
+    let (mut rows, mut unsent) = (Vec::new(), Vec::new());
     for (due, attempt) in attempts {
         let next = next_attempt(due, now);
         let pending = next.map_or(("failed", due.until), |next| ("pending", next));
@@ -176,11 +178,15 @@ pub async fn record(
             Attempt::Status(410) => ("failed", 0),
             Attempt::Dropped => ("dropped", 0),
             Attempt::Status(_) | Attempt::Error(_) => pending,
+            Attempt::Unsent => {
+                unsent.push(due.n);
+                continue;
+            }
         };
         let (status, error) = match attempt {
             Attempt::Status(status) => (Some(*status), None),
             Attempt::Error(error) => (None, Some(error.as_str())),
-            Attempt::Dropped => (None, None),
+            Attempt::Dropped | Attempt::Unsent => (None, None),
         };
         let row: Vec<Value> = vec![
             due.n.into(),
@@ -197,7 +203,13 @@ pub async fn record(
         attempted = CASE value ->> 1 WHEN 'dropped' THEN attempted ELSE ?2 END \
         FROM json_each(?1) WHERE n = value ->> 0 AND state = 'pending'";
     let values = vec![Value::Array(rows).to_string().into(), now.0.into()];
-    journal.run(&[Statement::new(sql, values)]).await?;
+    let recorded = Statement::new(sql, values);
+    let sql =
+        "UPDATE deliveries SET due = ?2 FROM json_each(?1) WHERE n = value AND state = 'pending'";
+    let values = vec![Value::from(unsent).to_string().into(), now.0.into()];
+    journal
+        .run(&[recorded, Statement::new(sql, values)])
+        .await?;
     Ok(())
 }
 

@@ -57,6 +57,19 @@ async fn failed_message_is_sent_again_with_its_id() {
     assert_eq!(app.minute().await, []);
 }
 
+#[tokio::test]
+async fn messages_behind_a_failed_one_are_sent_next() {
+    let app = start();
+    for user in ["a", "b", "c"] {
+        hide(&app, user).await;
+    }
+    respond(&app.receiver, 503);
+    assert_eq!(app.minute().await.len(), 1);
+    respond(&app.receiver, 204);
+    assert_eq!(app.minute().await.len(), 2);
+    assert_eq!(app.minute().await, [], "the first is due a minute later");
+}
+
 /// One receiver hangs, the other one does not wait for it.
 #[tokio::test]
 async fn hanging_receiver_delays_no_other() {

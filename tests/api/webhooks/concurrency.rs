@@ -95,7 +95,7 @@ async fn every_message_arrives_at_an_unreliable_receiver() {
         {
             break;
         }
-        // Longer than the claim of a message that was not tried.
+        // Longer than the pause after an attempt or two.
         app.pass(5).await;
     }
     assert_ids_are_unique(&messages);
