@@ -17,8 +17,14 @@ use worker::Env;
 #[wasm_bindgen(raw_module = "platform/d1.js")]
 extern "C" {
     #[wasm_bindgen(catch)]
-    async fn run(binding: &str, statements: &str) -> Result<JsValue, JsValue>;
+    async fn run(binding: &str, statements: &str, timeout: u32) -> Result<JsValue, JsValue>;
 }
+
+/// Milliseconds that a request waits for a database.
+const REQUEST_TIMEOUT: u32 = 5_000;
+
+/// Milliseconds that a run of cron waits: it is over before the next one begins, also if both databases hang.
+const CRON_TIMEOUT: u32 = 20_000;
 
 /// One SQL statement with the values of `?1`, `?2` and so on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -97,13 +103,17 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::StoreUnavailable`] if the database fails; then none of the statements has any
-    /// effect.
+    /// effect, unless it did not respond in time.
     pub async fn run(&self, statements: &[Statement]) -> Result<Vec<Rows<'_>>, Error> {
         if let Some(budget) = &self.budget {
             budget.spend(Cost::new(1, statements.len() as u32))?;
         }
         let json = serde_json::to_string(statements).unwrap_or_default();
-        let rows = run(self.name, &json).await;
+        let timeout = match self.budget {
+            Some(_) => CRON_TIMEOUT,
+            None => REQUEST_TIMEOUT,
+        };
+        let rows = run(self.name, &json, timeout).await;
         let rows = rows.map_err(|error| self.error(&message(&error)))?;
         let rows = rows.as_string().unwrap_or_default();
         let rows = rows.lines().map(|json| Rows {
