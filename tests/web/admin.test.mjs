@@ -112,6 +112,15 @@ async function go(page, hash) {
 describe('sign-in', () => {
   const error = (page) => page.locator('#sign-in-error').innerText()
 
+  it('page opens if the language of the browser is no tag', async (t) => {
+    const before = (page) =>
+      page.addInitScript(() =>
+        Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix', configurable: true }),
+      )
+    const page = await openAdmin(t, app, '', { key: null, before })
+    assert.deepEqual(page.errors, [])
+  })
+
   it('key lasts for the tab and is in no URL', async (t) => {
     /** @type {string[]} */
     let urls = []

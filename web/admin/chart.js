@@ -4,6 +4,8 @@
 /** @import { Context } from './types.js' */
 /** @typedef {{ label: string, values: (number | null)[] }} Series one value for each day */
 
+import './tag.js'
+
 import uPlot from '/vendor/uplot/uPlot.esm.js'
 import { make } from '../page/dom.js'
 import { table, wide } from './parts.js'
