@@ -184,6 +184,7 @@ class Development {
    * @param {number} port
    */
   async #assertFree(variable, port) {
+    if (!(port >= 1 && port <= 65_535)) throw new UserError(`${variable} must be a port from 1 to 65535.`)
     const probe = createServer()
     await new Promise((resolve, reject) => {
       probe.once('error', reject).listen(port, '127.0.0.1', () => resolve(undefined))
