@@ -184,9 +184,9 @@ async fn feeds_have_the_winners_of_past_weeks() {
     };
     let last = feed["items"][0]["content_html"].as_str().expect("HTML");
     let members = format!(
-        "<p>Members on the board: 5</p><ol><li><a href=\"https://example.com/d?a&amp;b\">&lt;b&gt; \
-         &quot;R&amp;D&quot;</a>: 10</li><li>{c}: 8</li><li>{a}: 6</li></ol><h2>Content</h2><ol><li>\
-         <a href=\"https://example.com/p\">1 &lt; 2</a>: "
+        "<p>Members on the board: 5</p><ol><li><a href=\"https://example.com/d?a&amp;b\"><bdi>&lt;b&gt; \
+         &quot;R&amp;D&quot;</bdi></a>: 10</li><li><bdi>{c}</bdi>: 8</li><li><bdi>{a}</bdi>: 6</li></ol><h2>Content</h2>\
+         <ol><li><a href=\"https://example.com/p\"><bdi>1 &lt; 2</bdi></a>: "
     );
     assert!(last.starts_with(&members), "{last}");
     assert!(last.contains("</ol><h2>Authors</h2><ol><li>"), "{last}");

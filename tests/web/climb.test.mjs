@@ -125,9 +125,10 @@ describe('climb', () => {
   it('first place has a lead', async (t) => {
     await like('a', 60)
     await like('b', 58)
+    await app.request('PUT', `/v1/users/${prefix}b`, { name: 'إبراهيم' })
     const page = await open(t, 'a')
     assert.equal(await text(page, 'rank'), '#1')
-    assert.equal(await text(page, 'next'), `You lead ${prefix}b by 4 points`)
+    assert.equal(await text(page, 'next'), 'You lead \u2068إبراهيم\u2069 by 4 points')
     assert.equal(await page.locator('[part~=place]').getAttribute('part'), 'place first')
     await eventually(() => text(page, 'level'), 'Regular')
   })

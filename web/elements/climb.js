@@ -245,7 +245,8 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + pane
 
     if (!rank) return this.#showWelcome(period, rules, used)
     write(this.#title, this.#isOther ? texts[period.kind] : texts.my_place(period.kind))
-    const name = ({ user: { id, name = id } }) => name
+    // Numbers after a name from right to left would join it: U+2068 and U+2069 isolate its direction.
+    const name = ({ user: { id, name = id } }) => (/[\u0590-\u08ff]/.test(name) ? `\u2068${name}\u2069` : name)
     const above = next && around.find((entry) => entry.rank === next.rank)
     const [step] = next && !this.#isOther ? nextSteps(next.points, rules, used) : []
     const below = around.find((entry) => entry.rank > rank)

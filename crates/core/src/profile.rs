@@ -57,9 +57,8 @@ impl Profile {
     /// Skips claims that are not valid in a profile; returns `None` if no claim remains.
     #[must_use]
     pub fn from_claims(claims: &Map<String, Value>) -> Option<Self> {
-        let valid = |claim: &str, check: fn(&str) -> Result<(), String>| {
-            let text = claims.get(claim)?.as_str()?;
-            check(text).is_ok().then(|| text.to_owned())
+        let valid = |claim: &str, check: fn(&str) -> Result<String, String>| {
+            check(claims.get(claim)?.as_str()?).ok()
         };
         let profile = Self {
             name: valid("name", check_name),
@@ -165,17 +164,16 @@ fn parse_named(
     errors.finish(named_profile())
 }
 
-/// Parses an optional text.
+/// Parses an optional text; `check` returns it as it is stored.
 pub(crate) fn optional(
     fields: &Map<String, Value>,
     field: &str,
-    check: impl Fn(&str) -> Result<(), String>,
+    check: impl Fn(&str) -> Result<String, String>,
 ) -> Result<Option<String>, String> {
     let Some(value) = fields.get(field) else {
         return Ok(None);
     };
-    let text = value.as_str().ok_or("must be a text")?;
-    check(text).map(|()| Some(text.to_owned()))
+    check(value.as_str().ok_or("must be a text")?).map(Some)
 }
 
 /// Parses an optional boolean.
@@ -195,12 +193,12 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-fn check_name(text: &str) -> Result<(), String> {
+fn check_name(text: &str) -> Result<String, String> {
     text::check(text, MAX_NAME_CHARACTERS)
 }
 
-/// Checks an `https` URL.
-pub(crate) fn check_link(text: &str) -> Result<(), String> {
+/// Returns a valid `https` URL.
+pub(crate) fn check_link(text: &str) -> Result<String, String> {
     let host = text
         .strip_prefix("https://")
         .and_then(|rest| rest.split(['/', '?', '#']).next());
@@ -215,7 +213,7 @@ pub(crate) fn check_link(text: &str) -> Result<(), String> {
     if text.len() > MAX_LINK_BYTES {
         return Err(format!("must be at most {MAX_LINK_BYTES} bytes"));
     }
-    Ok(())
+    Ok(text.to_owned())
 }
 
 #[cfg(test)]

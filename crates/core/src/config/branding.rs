@@ -78,11 +78,11 @@ impl Branding {
 }
 
 fn check_line(value: &Value, max_characters: usize) -> Result<(), String> {
-    text::check(value.as_str().unwrap_or_default(), max_characters)
+    text::check(value.as_str().unwrap_or_default(), max_characters).map(|_| ())
 }
 
 fn check_url(value: &Value) -> Result<(), String> {
-    profile::check_link(value.as_str().unwrap_or_default())
+    profile::check_link(value.as_str().unwrap_or_default()).map(|_| ())
 }
 
 fn check_colour(value: &Value) -> Result<(), String> {

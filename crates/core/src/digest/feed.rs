@@ -192,6 +192,7 @@ impl Item {
                 (None, None) => (&None, &None),
             };
             let name = text::escaped(name.as_deref().unwrap_or(&row.user));
+            let name = format!("<bdi>{name}</bdi>");
             let points = serde_json::to_string(&kind.points(row.score, config.layout));
             let points = points.unwrap_or_default();
             // Writing to a string never fails.

@@ -27,8 +27,7 @@ pub(crate) fn read_reason(value: Option<&Value>) -> Result<String, String> {
     let reason = value.and_then(Value::as_str);
     let reason = reason
         .ok_or_else(|| format!("must be a text of 1 to {MAX_REASON_CHARACTERS} characters"))?;
-    text::check(reason, MAX_REASON_CHARACTERS)?;
-    Ok(reason.to_owned())
+    text::check(reason, MAX_REASON_CHARACTERS)
 }
 
 /// Parses whether the user may read the reason; `false` if the field is absent.
