@@ -124,6 +124,18 @@ async fn visitor_counts_for_content_alone() {
     let app = start();
     register(&app, "post-7").await;
     let visitor = Visitor::new(&app, "192.0.2.1").await;
+    // The target receives nothing later, so the answer must not be that the activity counted.
+    let unregistered = visitor
+        .client
+        .send_activity(like(&visitor.id, "post-8"))
+        .await;
+    let detail = "The target is not registered: register it with PUT /v1/targets. Activity of readers without an \
+        account counts for its target alone.";
+    unregistered.assert(404, problem("not-found", detail));
+    register(&app, "post-8").await;
+    visitor.counted("like", "post-8").await;
+    visitor.outcome("like", "post-8", "duplicate").await;
+    app.delete("/v1/targets/post-8").await.assert_status(204);
     let counted = visitor.counted("like", "post-7").await;
     assert_eq!(counted, json!({"outcome": "counted", "points": 2}));
     visitor.outcome("like", "post-7", "duplicate").await;
@@ -251,15 +263,15 @@ async fn visitor_may_send_own_actions_only() {
         ),
         (
             dated(liked(), noon(1)),
-            "Only trusted services may send at.",
+            "Only trusted services may send `at`.",
         ),
         (
             with(liked(), json!({"groups": ["eu"]})),
-            "Only trusted services may send groups.",
+            "Only trusted services may send `groups`.",
         ),
         (
             with(liked(), json!({"author": "9"})),
-            "Only trusted services may send author.",
+            "Only trusted services may send `author`.",
         ),
     ] {
         let response = visitor.client.send_activity(sent).await;
@@ -324,7 +336,7 @@ async fn other_tokens_prove_no_visitor() {
     }
     let member = app.with_key(&hs256(&claims(id)));
     let response = member.send_activity(like(id, "a")).await;
-    let detail = "The user id of this user token must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'.";
+    let detail = "The user id of this user token must not be the id of a visitor.";
     response.assert(403, problem("forbidden", detail));
 }
 
@@ -401,6 +413,7 @@ async fn turnstile_checks_new_visitors() {
     bad.assert(403, refused.clone());
     let response = request_visitor(&app, "192.0.2.1", token("good")).await;
     let visitor = Visitor::of(&app, response.assert_status(200));
+    register(&app, "post-7").await;
     visitor.counted("like", "post-7").await;
     let again = request_visitor(&app, "192.0.2.1", token("good")).await;
     again.assert(403, refused);
@@ -573,6 +586,9 @@ async fn daily_cap_of_members_limits_visitors() {
             json!({"like": {"member_cap": 4}, "helpful": {"points": 1}}),
         )
     });
+    for number in 0..6 {
+        register(&app, &format!("post-{number}")).await;
+    }
     let visitor = Visitor::new(&app, "192.0.2.1").await;
     let likes = (0..6).map(|number| {
         let sent = like(&visitor.id, &format!("post-{number}"));

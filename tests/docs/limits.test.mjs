@@ -60,6 +60,8 @@ const LIVE = 'src/platform/live.js'
  */
 const LIMITS = {
   body: () => [...core('lib', 'MAX_BODY_BYTES'), core('lib', 'MAX_BODY_BYTES')[0] / 1024],
+  "fields of a user's history of 31 days, beside which an undo that finds nothing is remembered": () =>
+    constant('crates/store/src/scripts/count.lua', 'MAX_FIELDS'),
   'items of an array, from a service': () => core('json', 'MAX_ITEMS'),
   'items of an array, from a member': () => constant('src/routes/activity.rs', 'MAX_MEMBER_ITEMS'),
   'members of an undo without `user`': () => core('json', 'MAX_ITEMS'),
@@ -152,10 +154,10 @@ const LIMITS = {
   'age of a stream': () => constant(LIVE, 'MAX_STREAM_AGE'),
   'client that reads nothing': () => constant(LIVE, 'WRITE_TIMEOUT'),
   'wait for the store': () => variable('STORE_TIMEOUT_MS'),
-  'timeouts in a row': () => constant('crates/store/src/redis/circuit_breaker.rs', 'MAX_TIMEOUTS'),
-  'open circuit': () =>
   'wait for D1, of a request': () => constant('src/platform/d1.rs', 'REQUEST_TIMEOUT'),
   'wait for D1, of a run of cron': () => constant('src/platform/d1.rs', 'CRON_TIMEOUT'),
+  'timeouts in a row': () => constant('crates/store/src/redis/circuit_breaker.rs', 'MAX_TIMEOUTS'),
+  'open circuit': () =>
     ['MIN_OPEN', 'MAX_OPEN'].flatMap((name) => constant('crates/store/src/redis/circuit_breaker.rs', name)),
   'activity in one message of the queue': () => constant('src/message.rs', 'MAX_BYTES'),
   'delay between attempts of a message': () => constant('src/jobs/replay.rs', 'MAX_DELAY'),

@@ -223,6 +223,17 @@ describe('like', () => {
     assert.equal(await scrollWidth(page), 320)
   })
 
+  it('like of an unregistered target is not saved', async (t) => {
+    target = `unregistered-${tests}`
+    const page = await open(t)
+    await loaded(page)
+    const warning = page.waitForEvent('console', (message) => message.type() === 'warning')
+    await button(page).click()
+    await eventually(() => status(page), 'Not saved. Try again later.')
+    assert.deepEqual(await stateOf(page), ['0', 'false'])
+    assert.match((await warning).text(), /responded with status 404: The target is not registered/)
+  })
+
   it('reduced motion is respected', async (t) => {
     const recorded = (page) =>
       page.addInitScript(() => {

@@ -206,7 +206,10 @@ export class ActivityLike extends reflecting(ATTRIBUTES, common + like) {
     this.#announce('')
     const { texts } = this.#language
     const failure = await box.save(target, (changes) => this.#send(target, changes))
-    if (failure) return this.#announce(failure.status === 429 ? texts.limited : texts.not_saved)
+    if (failure) {
+      if (failure.problem) warn(this, baseOf(this).href, failure)
+      return this.#announce(failure.status === 429 ? texts.limited : texts.not_saved)
+    }
     if (this.#state?.done[action] !== isDone) return
     if (this.#actions.length > 1 && isDone) this.#announce(texts.thanks)
     this.dispatchEvent(new CustomEvent('answer', { bubbles: true, detail: { target, action, done: isDone } }))

@@ -139,11 +139,11 @@ export class Box {
         const next = { counts: { ...saved.counts }, done: { ...saved.done } }
         // The changes before a failed one stand.
         get().saved = next
-        for (const [index, { outcome }] of results.entries()) {
+        for (const [index, { outcome, error }] of results.entries()) {
           const [action, isUndone] = /** @type {any} */ (changes[index])
           // Another tab or device may have been faster.
           const step = { counted: 1, queued: 1, undone: -1, duplicate: 0, 'nothing-to-undo': 0 }[outcome]
-          if (step === undefined) throw { status: outcome === 'capped' ? 429 : 0 }
+          if (step === undefined) throw { status: outcome === 'capped' ? 429 : (error?.status ?? 0), problem: error }
           next.counts[action] += isUndone && step ? -1 : step
           next.done[action] = !isUndone
         }

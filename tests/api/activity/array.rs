@@ -62,6 +62,24 @@ async fn problems_after_20_failed_items_are_brief() {
     response.assert(200, json!({"results": results}));
 }
 
+/// An undo that finds nothing is remembered. Anybody may send one for any target.
+#[tokio::test]
+async fn undos_of_invented_targets_are_bounded() {
+    let app = TestApp::start();
+    let undos = |batch: u32| {
+        let undos = (0..500).map(|target| undo(like("42", &format!("{batch}-{target}"))));
+        json!(undos.collect::<Vec<Value>>())
+    };
+    for batch in 0..4 {
+        app.send_activity(undos(batch)).await.assert_status(200);
+    }
+    let before = app.store().snapshot();
+    let results = vec![json!({"outcome": "nothing-to-undo", "points": 0}); 500];
+    app.assert_activity(undos(4), json!({"results": results}))
+        .await;
+    assert!(app.store().snapshot() == before, "the undos were stored");
+}
+
 #[tokio::test]
 async fn problem_lists_20_errors() {
     let app = TestApp::start();

@@ -170,6 +170,8 @@ struct Item<'a> {
     #[serde(skip_serializing_if = "is_default")]
     alone: bool,
     #[serde(skip_serializing_if = "is_default")]
+    registered: bool,
+    #[serde(skip_serializing_if = "is_default")]
     followed: String,
     #[serde(skip_serializing_if = "is_default")]
     known: Vec<usize>,
@@ -497,8 +499,13 @@ impl<'a> Builder<'a> {
         };
         // The author of the target receives nothing.
         let is_alone = self.is_visitor || rule.received == 0;
+        // A visitor has no board: without a target the activity would count nowhere.
+        let needs_target = self.is_visitor && is_counted;
         let (claim, pair) = match &operation.receiver {
-            Receiver::None => return,
+            Receiver::None => {
+                item.registered = needs_target;
+                return;
+            }
             Receiver::Recorded(received) => {
                 item.gives = match received.as_str() {
                     "" => String::new(),
@@ -515,6 +522,7 @@ impl<'a> Builder<'a> {
             } => {
                 let receiver = member(id);
                 item.on = on(&receiver, &member(target));
+                item.registered = needs_target;
                 if claim.is_none() {
                     item.target = receiver;
                     item.registers = *registers;

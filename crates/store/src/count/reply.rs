@@ -111,6 +111,11 @@ fn decode_outcome(reply: &Reply, user: &str) -> Result<Result<Outcome, Error>, S
         "frozen" => {
             return Ok(Err(Error::Forbidden(FROZEN.to_owned())));
         }
+        "unregistered" => {
+            let detail = "The target is not registered: register it with PUT /v1/targets. Activity of readers without an \
+                account counts for its target alone.";
+            return Ok(Err(Error::NotFound(detail.to_owned())));
+        }
         "event-closed" => {
             let detail = "The event of this adjustment is final or deleted: it cannot be undone.";
             return Ok(Err(Error::EventConflict(detail.to_owned())));

@@ -19,13 +19,13 @@
 --           count   record (text) or daily and old (the daily record may have expired); cap; pair_cap, and with several
 --                   shards, for it and for exclusions, receiver (user; else the call finds them); last (field of the cooldown); own (the user is the target); gives (';2wa;17;1', or ';2wa;' and then `target` (member)
 --                   with registers (an earlier call registers it), own_counts and
---                   alone (its author receives nothing), or `followed` (user) and known
+--                   alone (its author receives nothing); registered (it counts for a registered target alone); or `followed` (user) and known
 --                   (boards)); on (';post-8' ends the record)
 --           undo    undo, reason, and the guess `where` of its record, or the record that was `seen`
 -- Returns { schema fingerprint, outcomes, standings or nil, watched boards (see watch.lua) or nil }
 --         outcome  { 'counted', points, those of all time or nil }, { 'undone', points }, { 'failed', error of the
 --                  store, 1 or, if boards may be wrong until a rebuild, nil }, or a text: 'duplicate', 'stale',
---                  'nothing-to-undo', 'daily-cap', 'pair-cap', 'cooldown', 'own-target', 'score-overflow', 'frozen'
+--                  'nothing-to-undo', 'daily-cap', 'pair-cap', 'cooldown', 'own-target', 'unregistered', 'score-overflow', 'frozen'
 --         { schema fingerprint, 'records', { { number, active record }, ... } } for undos of records with another place
 --         { schema fingerprint, 'definitions', text } if the stored definitions have another number
 --         { schema fingerprint, 'accounts', text } if the user has other accounts, or is one
@@ -37,6 +37,8 @@
 --         "bit":128,"date":"2026-11-20","kinds":"a","groups":""}],"items":[{"field":"Lpost-7","mark":"like:post-7",
 --         "action":"L","name":"like","at":1795132800000,"place":1,"points":2,"record":"2501795132800000"}]}'
 
+-- The most fields of a history beside which an undo that finds nothing is remembered: anybody may send one.
+local MAX_FIELDS = 2000
 local items, places, outcomes, writers = call.items, call.places, {}, nil
 
 -- Notes who receives for an item, if that is limited: with a cap, ';2wa;' becomes ';2wa>0a4d55a8d778;', with a hash of the
@@ -112,6 +114,9 @@ local function count(item, place)
       return 'duplicate'
     end
   end
+  if item.registered and received == '' then
+    return 'unregistered'
+  end
   local last = item.cooldown and tonumber(get(records, item.last) or -math.huge)
   if last and math.abs(item.at - last) < item.cooldown then
     return 'cooldown'
@@ -154,6 +159,8 @@ local function undo(item, place)
   local changed = last_change(item, record)
   if item.dated and item.at < changed or item.queued and record and item.at < record.last then
     return 'stale'
+  elseif not record and changed == -math.huge and run('HLEN', hash(call.undone[1]).key) >= MAX_FIELDS then
+    return 'nothing-to-undo'
   end
   set_record(item, false, max(changed, item.at))
   if not record then
@@ -203,7 +210,8 @@ local function decide(first, last)
       outcomes[i] = (item.undo and undo or count)(item, places[item.place])
     end
     local outcome = outcomes[i]
-    if call.refused and type(outcome) == 'string' and outcome ~= 'nothing-to-undo' then
+    -- The journal has neither 'nothing-to-undo' nor 'unregistered': anybody could fill it.
+    if call.refused and type(outcome) == 'string' and not match(outcome, '^[nu]') then
       if item.pair_cap and item.gives and not match(item.gives, '>') then
         find_received(item)
       end

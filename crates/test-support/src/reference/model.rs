@@ -355,6 +355,15 @@ impl Model {
                 return Outcome::Duplicate;
             }
         }
+        let is_counted = |content: &Content| {
+            activity.action != "follow" && content.counted.contains(&&*activity.action)
+        };
+        let has_target = receivers
+            .as_ref()
+            .is_some_and(|found| found.target.is_some());
+        if is_visitor(user) && !has_target && self.content.as_ref().is_some_and(is_counted) {
+            return Outcome::Refused("not-found");
+        }
         let user_action = (user.clone(), activity.action.clone());
         let last = self.cooldowns.get(&user_action).copied();
         let cooldown = rule.cooldown.unwrap_or(0);
