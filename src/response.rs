@@ -126,6 +126,16 @@ impl Response {
         self
     }
 
+    /// Names another user in the body.
+    #[must_use]
+    pub fn with_user(mut self, user: &str, other: &str) -> Self {
+        self.body = self.body.replace(user, other);
+        match self.header("etag") {
+            Some(_) => self.with_etag(),
+            None => self,
+        }
+    }
+
     /// Returns 204.
     #[must_use]
     pub fn no_content() -> Self {

@@ -15,7 +15,6 @@ use crate::log;
 use crate::movement;
 use crate::platform::clock;
 use crate::platform::snapshots::HIDING_MARGIN;
-use crate::request::Request;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::content::member;
 use activity_rank_core::error::Error;
@@ -23,9 +22,7 @@ use activity_rank_core::moderation::Flags;
 use activity_rank_store::deployment::MAX_CALLS;
 use activity_rank_store::fingerprint::Participant;
 use activity_rank_store::{moderation, profiles, targets};
-
-/// The path of the edge cache's entry for the last hiding. No route has it.
-const HIDING_PATH: &str = "/hiding";
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Returns the first instant whose copies show no user who has been hidden or erased since, as far
 /// as this location knows.
@@ -34,7 +31,7 @@ const HIDING_PATH: &str = "/hiding";
 ///
 /// [`Error::StoreUnavailable`] if the snapshots fail.
 pub async fn oldest_allowed(context: RequestContext<'_>) -> Result<Instant, Error> {
-    let cached = edge::find(&hiding_url(context.request), Instant(0)).await;
+    let cached = edge::find(&hiding_url(context), Instant(0)).await;
     let mut last = cached.map_or(Instant(0), |cached| cached.made);
     if let Some(snapshots) = &context.app.bindings.snapshots {
         let id = archive::deployment_id(&context.deployment.config);
@@ -186,7 +183,7 @@ async fn invalidate(context: RequestContext<'_>) -> Result<(), Error> {
     movement::forget();
     let now = clock::now();
     let until = Instant(now.0 + HIDING_MARGIN);
-    if let Err(cause) = edge::store(&hiding_url(context.request), until, "").await {
+    if let Err(cause) = edge::store(&hiding_url(context), until, "").await {
         log::debug(&format!("cache: {cause}"));
     }
     match &context.app.bindings.snapshots {
@@ -198,6 +195,10 @@ async fn invalidate(context: RequestContext<'_>) -> Result<(), Error> {
     }
 }
 
-fn hiding_url(request: &Request) -> String {
-    format!("{}{HIDING_PATH}", request.origin)
+/// Returns the URL of the edge cache's entry for the last hiding. It is the same for each host name of the deployment: a
+/// moderator may use another one than readers.
+fn hiding_url(context: RequestContext<'_>) -> String {
+    let id = archive::deployment_id(&context.deployment.config);
+    let id = utf8_percent_encode(&id, NON_ALPHANUMERIC);
+    format!("https://activity-rank.invalid/hiding?{id}")
 }

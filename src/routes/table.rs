@@ -443,22 +443,32 @@ impl Handler {
             .split('/')
             .filter(|part| part.starts_with('{'));
         let index = index.take_while(|part| *part != USER).count();
-        let (mut values, account) = (values.clone(), values.get(index).cloned());
-        let account = account.unwrap_or_default();
-        if let Some(user) = values.get_mut(index) {
-            user.clone_from(&member);
-        }
-        let context = RequestContext {
+        let account = values.get(index).cloned().unwrap_or_default();
+        let values_of = |user: &str| {
+            let mut values = values.clone();
+            if let Some(value) = values.get_mut(index) {
+                user.clone_into(value);
+            }
+            values
+        };
+        let flags = profiles::read_flags(context.deployment, &[&member]).await?;
+        let known = RequestContext {
             account: &account,
             ..context
         };
-        // Others do not learn the id of a hidden member.
-        let flags = profiles::read_flags(context.deployment, &[&member]).await?;
-        if flags.iter().any(|flags| flags.is_hidden()) && !may_see_hidden(context, &member).await {
-            return Err(Error::NotFound(format!(
-                "The user {account} has no profile."
-            )));
+        if flags.iter().any(|flags| flags.is_hidden()) && !may_see_hidden(known, &member).await {
+            // To others the account is a user who never existed, as the one whose id is that of the request.
+            let unknown = &request.id;
+            let response = self.run(context, &values_of(unknown), caller, body).await;
+            return match response {
+                Ok(response) => Ok(response.with_user(unknown, &account)),
+                Err(Error::NotFound(detail)) => {
+                    Err(Error::NotFound(detail.replace(unknown, &account)))
+                }
+                Err(error) => Err(error),
+            };
         }
+        let (context, values) = (known, values_of(&member));
         let caller = caller.map(|caller| Ok(caller?.acting_for(&account, &member)));
         let response = self.run(context, &values, caller, body).await?;
         Ok(response.with_account_of(&member))

@@ -122,7 +122,8 @@ async fn cached_boards_are_served_while_redis_is_down() {
     app.worker.logs("responded with a cached copy").await;
 }
 
-/// Hiding or erasing a user invalidates every cached board; reads return 503 until Redis is back.
+/// Hiding or erasing a user invalidates every cached board, also under another host name; reads return 503 until Redis is
+/// back.
 #[tokio::test]
 async fn stale_responses_omit_hidden_and_erased_users() {
     let mut app = start(|worker| worker);
@@ -139,11 +140,16 @@ async fn stale_responses_omit_hidden_and_erased_users() {
         app.like("other").await;
         let before = app.read(day).await["total"].clone();
         app.cached(day, before.as_u64().expect("a total")).await;
-        let response = if body.is_null() {
-            app.send(method, path, "", &[]).await
+        let headers = [
+            ("host", "moderators.example"),
+            ("content-type", "application/json"),
+        ];
+        let body = if body.is_null() {
+            String::new()
         } else {
-            app.put(path, body).await
+            body.to_string()
         };
+        let response = app.send(method, path, body, &headers).await;
         assert!(response.status < 300, "{}", response.text);
         app.redis.kill();
         app.after_expiry(day).await.assert_status(503);
