@@ -106,12 +106,13 @@ impl Response {
         .with("content-type", media_type)
     }
 
-    /// Returns 200 with a stream of a media type that no cache may store.
+    /// Returns 200 with a stream of a media type that no cache may store, and that nginx does not buffer.
     #[must_use]
     pub fn stream(media_type: &str, stream: u32) -> Self {
+        let response = Self::text(media_type, "").with("cache-control", "no-store");
         Self {
             handling: Handling::Stream(stream),
-            ..Self::text(media_type, "").with("cache-control", "no-store")
+            ..response.with("x-accel-buffering", "no")
         }
     }
 

@@ -13,8 +13,8 @@ use activity_rank_store::boards::read_tops;
 
 /// The digest of a week, cached like a closed board.
 pub async fn get(context: RequestContext<'_>, week: &str) -> Result<Response, Error> {
-    let (config, query) = (&context.deployment.config, &context.request.query);
-    let request = DigestRequest::parse(week, query, config, context.today())?;
+    let config = &context.deployment.config;
+    let request = DigestRequest::parse(week, config, context.today())?;
     let (form, read) = (request.normal_form(), read(context, &request));
     cached(context, &form, CLOSED_MAX_AGE, Box::pin(read), None).await
 }
@@ -40,9 +40,9 @@ async fn read(context: RequestContext<'_>, request: &DigestRequest) -> Result<St
 
 /// The winners of past weeks as a feed, cached like a closed board.
 pub async fn feed(context: RequestContext<'_>, format: FeedFormat) -> Result<Response, Error> {
-    let (deployment, query) = (context.deployment, &context.request.query);
+    let deployment = context.deployment;
     let config = &deployment.config;
-    let request = FeedRequest::parse(format, query, config, context.today())?;
+    let request = FeedRequest::parse(format, config, context.today())?;
     let read = async {
         let tops = read_tops(deployment, &request.boards, FeedRequest::ROWS).await?;
         let slices: Vec<_> = tops.into_iter().map(|top| top.slice()).collect();

@@ -54,7 +54,6 @@ struct Configured<'a> {
 
 /// 200 if the store responds, else 503. Reports a misconfiguration too.
 pub async fn get(app: &App, request: &Request) -> Result<Response, Error> {
-    request.reject_parameters()?;
     let deployment = match app.deployment() {
         Ok(deployment) => deployment,
         Err(error) => return Ok(unhealthy(request, "misconfigured", &error, None)),

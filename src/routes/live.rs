@@ -14,6 +14,7 @@ use activity_rank_core::board::{BoardKind, BoardSlice, PageRequest};
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Vars;
 use activity_rank_core::error::Error;
+use activity_rank_core::query::Query;
 use activity_rank_store::watch::WatchRequests;
 use std::cell::RefCell;
 
@@ -59,8 +60,11 @@ pub async fn open(
     };
     let name = format!("{}{letter}/{group}", kind.prefix());
     let url = format!("{}{}", http.origin, request.live_normal_form());
-    // Versions are hashes in hexadecimal digits.
-    let known = http.header("last-event-id");
+    // Replacements of `EventSource` cannot set the header. Versions are hashes in hexadecimal digits.
+    let names = ["lastEventId", "Last-Event-ID"];
+    let query = Query::known(&http.query, &names);
+    let parameter = names.into_iter().find_map(|name| query.get(name));
+    let known = http.header("last-event-id").or(parameter);
     let known = known.filter(|known| known.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let watched = watch(
         &context.app.env,

@@ -201,7 +201,6 @@ fn titled(title: &str, site: &Branding) -> String {
 
 /// The web app manifest (W3C), with which browsers install the front page.
 pub async fn manifest(context: RequestContext<'_>) -> Result<Response, Error> {
-    context.request.reject_parameters()?;
     let site = &context.deployment.config.site;
     let icon = match site.text("logo") {
         Some(logo) => json!({ "src": logo, "sizes": "any" }),
@@ -246,7 +245,6 @@ async fn preview_of(context: RequestContext<'_>, user: &str) -> Result<Preview, 
 
 /// The OpenAPI document.
 pub async fn openapi(context: RequestContext<'_>) -> Result<Response, Error> {
-    context.request.reject_parameters()?;
     let text = file(context.app, "openapi.json").await?;
     Ok(static_text("application/json", text))
 }

@@ -123,7 +123,7 @@ async fn only_allowed_origins_read_every_error() {
     let requests: [(u16, Request); 13] = [
         (400, (Method::GET, "/v1/ranking/day?limit=0", "", bare)),
         (400, (Method::HEAD, "/v1/ranking/day?limit=0", "", bare)),
-        (400, (Method::GET, "/healthz?verbose=1", "", bare)),
+        (400, (Method::GET, "/v1/ranking/day?page=1", "", bare)),
         (400, (Method::POST, activity, "{", JSON)),
         (404, (Method::GET, "/nowhere", "", bare)),
         (404, (Method::OPTIONS, "/nowhere", "", bare)),

@@ -57,7 +57,8 @@ async fn digest_has_winners_and_movers() {
     let expected = json!({
         "period": period("week", day(LAST)), "total": 5, "winners": winners, "movers": winners[..2],
     });
-    app.assert_get(&path(LAST), expected).await;
+    app.assert_get(&format!("{}?utm_source=rss", path(LAST)), expected)
+        .await;
     app.moderate(d, true, false).await;
     let winners = [entry(1, Some(3), 8, c), entry(2, Some(1), 6, a)];
     let after = app.read(&path(LAST)).await;
@@ -168,7 +169,8 @@ async fn feeds_have_the_winners_of_past_weeks() {
     // The current week is not in a feed.
     app.count(a, "visit", "/").await;
 
-    let json = app.get("/v1/feed.json").await;
+    // Readers of feeds append parameters.
+    let json = app.get("/v1/feed.json?utm_source=rss").await;
     json.assert_status(200);
     assert_eq!(json.header("content-type"), Some("application/feed+json"));
     let feed = &json.body;
@@ -200,7 +202,7 @@ async fn feeds_have_the_winners_of_past_weeks() {
     });
     assert_eq!(*feed, expected);
 
-    let atom = app.get("/v1/feed.atom").await;
+    let atom = app.get("/v1/feed.atom?x=1").await;
     atom.assert_status(200);
     let media_type = "application/atom+xml; charset=utf-8";
     assert_eq!(atom.header("content-type"), Some(media_type));

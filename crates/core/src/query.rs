@@ -35,6 +35,18 @@ impl Query {
         Self { parameters, errors }
     }
 
+    /// Parses the known parameters of an address to which others append theirs: sites that share it, feed readers, caches
+    /// and monitors. Ignores unknown ones.
+    #[must_use]
+    pub fn known(query: &str, known: &[&str]) -> Self {
+        let is_known = |pair: &&str| {
+            let name = decode(pair.split('=').next().unwrap_or_default());
+            known.contains(&name.as_str())
+        };
+        let pairs: Vec<&str> = query.split('&').filter(is_known).collect();
+        Self::parse(&pairs.join("&"), known)
+    }
+
     /// Returns an integer within a range, or the default if the parameter is absent.
     pub fn integer(&mut self, name: &str, range: RangeInclusive<u32>, default: u32) -> u32 {
         let Some(text) = self.get(name) else {

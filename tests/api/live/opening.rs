@@ -34,8 +34,13 @@ async fn stream_starts_with_current_board() {
     ] {
         let path = format!("/v1/ranking/{path}");
         let mut stream = open(&app, &path).await;
-        let names = ["content-type", "cache-control", "x-content-type-options"];
-        let expected = ["text/event-stream", "no-store", "nosniff"];
+        let names = [
+            "content-type",
+            "cache-control",
+            "x-content-type-options",
+            "x-accel-buffering",
+        ];
+        let expected = ["text/event-stream", "no-store", "nosniff", "no"];
         let headers = names.map(|name| stream.header(name));
         assert_eq!(headers, expected.map(Some), "{path}");
         assert!(stream.header("x-request-id").is_some(), "{path}");

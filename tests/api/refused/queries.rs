@@ -199,8 +199,6 @@ const INVALID: &str = "
     /v1/ranking/day?page=2                              page        is unknown; expected one of limit, offset, date, group, movement
     /v1/ranking/day?Limit=2                             Limit       is unknown; expected one of limit, offset, date, group, movement
     /v1/ranking/day?around=2                            around      is unknown; expected one of limit, offset, date, group, movement
-    /v1/ranking/day/live?offset=0                       offset      is unknown; expected one of limit, group, movement
-    /v1/ranking/day/live?date=2026-11-20                date        is unknown; expected one of limit, group, movement
     /v1/ranking/day/users/42?limit=2                    limit       is unknown; expected one of around, date, group, movement
     /v1/ranking/day/users?ids=42&limit=2                limit       is unknown; expected one of ids, followed_by, date, group, movement
     /v1/journal?before=7                                before      is unknown; expected one of after, limit, shard
@@ -215,17 +213,10 @@ const INVALID: &str = "
     /v1/events/e/ranking?date=2026-11-20                date        is unknown; expected one of limit, offset
     /v1/events/e/ranking/users/42?movement=true         movement    is unknown; expected one of around
     /v1/events/e/ranking/users?ids=42&group=eu          group       is unknown; expected one of ids, followed_by
-    /v1/events/e/live?offset=1                          offset      is unknown; expected one of limit
     /v1/events?state=final                              state       is unknown; this route has no parameters
     /v1/events/e?limit=1                                limit       is unknown; this route has no parameters
     /v1/users/42?days=1                                 days        is unknown; this route has no parameters
-    /v1/digest/2026-W01?date=2026-01-01                 date        is unknown; this route has no parameters
-    /v1/feed.atom?limit=1                               limit       is unknown; this route has no parameters
-    /v1/feed.json?limit=1                               limit       is unknown; this route has no parameters
-    /healthz?verbose                                    verbose     is unknown; this route has no parameters
-    /openapi.json?pretty=1                              pretty      is unknown; this route has no parameters
     /v1/users/42/card?theme=dark                        theme       is unknown; this route has no parameters
-    /v1/users/42/card.svg?size=2                        size        is unknown; expected one of theme, lang
     /v1/users/42/card.svg?theme=Dark                    theme       must be light or dark
     /v1/users/42/badge.svg?lang=zh                      lang        must be en or zh-Hans
     /v1/status?verbose                                  verbose     is unknown; this route has no parameters

@@ -68,7 +68,7 @@ impl PageRequest {
         today: Date,
     ) -> Result<Self, Error> {
         let known = &kind.parameters(&["limit", "group", "movement"]);
-        let mut query = Query::parse(query, known);
+        let mut query = Query::known(query, known);
         let limit = query.integer("limit", 1..=MAX_LIMIT, DEFAULT_LIMIT);
         Ok(Self {
             movement: BoardId::movement(&mut query, period),

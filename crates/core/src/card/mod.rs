@@ -160,11 +160,12 @@ impl CardRequest {
         config: &Config,
         today: Date,
     ) -> Result<Self, Error> {
-        let known: &[&str] = match format {
-            CardFormat::Json => &[],
-            CardFormat::Card | CardFormat::Badge | CardFormat::Share => &["theme", "lang"],
+        let mut query = match format {
+            CardFormat::Json => Query::parse(query, &[]),
+            CardFormat::Card | CardFormat::Badge | CardFormat::Share => {
+                Query::known(query, &["theme", "lang"])
+            }
         };
-        let mut query = Query::parse(query, known);
         let (user, look) = (query.user(user), Look::parse(&mut query));
         query.finish()?;
         Ok(Self {

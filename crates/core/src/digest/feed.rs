@@ -96,14 +96,9 @@ impl FeedRequest {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`] for an invalid query, [`Error::NotFound`] where boards of weeks are switched off.
-    pub fn parse(
-        format: FeedFormat,
-        query: &str,
-        config: &Config,
-        today: Date,
-    ) -> Result<Self, Error> {
-        check_weeks(Query::parse(query, &[]), config, today)?;
+    /// [`Error::NotFound`] where boards of weeks are switched off.
+    pub fn parse(format: FeedFormat, config: &Config, today: Date) -> Result<Self, Error> {
+        check_weeks(Query::known("", &[]), config, today)?;
         let current = Period::Week.days(today).map_or(today, |(first, _)| first);
         let weeks = (1..=WEEKS).scan(current, |first, _| {
             *first = first.plus(-7);
@@ -191,6 +186,7 @@ impl Item {
                 (None, Some(profile)) => (&profile.name, &profile.url),
                 (None, None) => (&None, &None),
             };
+            // The direction of a name must not change the text after it.
             let name = text::escaped(name.as_deref().unwrap_or(&row.user));
             let name = format!("<bdi>{name}</bdi>");
             let points = serde_json::to_string(&kind.points(row.score, config.layout));

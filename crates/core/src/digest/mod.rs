@@ -54,10 +54,10 @@ impl DigestRequest {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`] for an invalid week or query, [`Error::NotFound`] for a week that has not begun and
-    /// where boards of weeks are switched off.
-    pub fn parse(week: &str, query: &str, config: &Config, today: Date) -> Result<Self, Error> {
-        let mut query = Query::parse(query, &[]);
+    /// [`Error::InvalidRequest`] for an invalid week, [`Error::NotFound`] for a week that has not begun and where boards of
+    /// weeks are switched off.
+    pub fn parse(week: &str, config: &Config, today: Date) -> Result<Self, Error> {
+        let mut query = Query::known("", &[]);
         let first = Period::Week.first_day(week);
         let first = first.ok_or_else(|| "must be a week such as 2026-W47".to_owned());
         let first = query.check("/week", first);
