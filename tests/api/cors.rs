@@ -166,8 +166,8 @@ async fn broken_service_still_sends_cors_headers() {
 async fn invalid_origin_setting_allows_no_origin() {
     let app = TestApp::with(|worker| worker.var("ALLOWED_ORIGINS", "https://community.example/"));
     let detail = "ALLOWED_ORIGINS: 'https://community.example/' is not an origin such as \
-        https://example.com or http://localhost:8080: scheme, host and port alone, no / at the end, \
-        and no * but for the port of localhost, 127.0.0.1 or [::1]";
+        https://example.com, http://localhost:8080 or capacitor://localhost: scheme, host and port alone, \
+        no / at the end, and no * but for the port of localhost, 127.0.0.1 or [::1]";
     assert_misconfigured(&app, &REQUESTS, detail).await;
     let api = Api::new(app.url());
     for origin in [PAGE, "https://community.example/"] {

@@ -1,4 +1,4 @@
-//! `ALLOWED_ORIGINS`: the origins of the pages that may call the API.
+//! `ALLOWED_ORIGINS`: the origins of the pages and apps that may call the API.
 
 use super::Vars;
 use crate::error::Error;
@@ -9,8 +9,8 @@ const NAME: &str = "ALLOWED_ORIGINS";
 /// The hosts of which every port may be allowed: a development server chooses its port.
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Origins as browsers send them: `https://example.com`, `http://localhost:8080`. `http://localhost:*` is every port of
-/// a loopback host.
+/// Origins as browsers send them: `https://example.com`, `http://localhost:8080`, and `capacitor://localhost` of a hybrid
+/// app. `http://localhost:*` is every port of a loopback host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Origins(Vec<String>);
 
@@ -25,8 +25,8 @@ impl Origins {
         let origin = |word: &String| {
             normal_form(word).ok_or_else(|| {
                 let remedy = format!(
-                    "'{word}' is not an origin such as https://example.com or \
-                     http://localhost:8080: scheme, host and port alone, no / at the end, and no * \
+                    "'{word}' is not an origin such as https://example.com, \
+                     http://localhost:8080 or capacitor://localhost: scheme, host and port alone, no / at the end, and no * \
                      but for the port of localhost, 127.0.0.1 or [::1]"
                 );
                 Error::Misconfigured(NAME, remedy)
@@ -57,9 +57,11 @@ impl Origins {
 fn normal_form(origin: &str) -> Option<String> {
     let origin = origin.to_ascii_lowercase();
     let (scheme, authority) = origin.split_once("://")?;
+    // Apps and extensions choose a scheme of their own, which has no default port.
     let default_port = match scheme {
-        "https" => 443,
-        "http" => 80,
+        "https" => Some(443),
+        "http" => Some(80),
+        scheme if is_scheme(scheme) => None,
         _ => return None,
     };
     // An IPv6 address has colons inside its brackets.
@@ -73,16 +75,21 @@ fn normal_form(origin: &str) -> Option<String> {
     let port = match port {
         Some("*") if LOOPBACK_HOSTS.contains(&host) => return Some(origin),
         Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
-            digits.parse::<u16>().ok()?
+            Some(digits.parse::<u16>().ok()?)
         }
         Some(_) => return None,
-        None => default_port,
+        None => None,
     };
-    Some(if port == default_port {
-        format!("{scheme}://{host}")
-    } else {
-        format!("{scheme}://{host}:{port}")
+    Some(match port.filter(|_| port != default_port) {
+        None => format!("{scheme}://{host}"),
+        Some(port) => format!("{scheme}://{host}:{port}"),
     })
+}
+
+/// Returns whether a text in lower case is the scheme of a URL.
+fn is_scheme(text: &str) -> bool {
+    let allowed = |c: u8| c.is_ascii_alphanumeric() || b"+-.".contains(&c);
+    text.starts_with(|first: char| first.is_ascii_alphabetic()) && text.bytes().all(allowed)
 }
 
 /// Returns whether the end of an origin is a port, or nothing: the default port.
@@ -148,6 +155,10 @@ mod tests {
                 "https://xn--bcher-kva.example",
             ),
             ("https://a_b.example", "https://a_b.example"),
+            ("capacitor://localhost", "capacitor://localhost"),
+            ("Tauri://localhost", "tauri://localhost"),
+            ("app://com.example:80", "app://com.example:80"),
+            ("chrome-extension://abcd", "chrome-extension://abcd"),
         ];
         for (set, sent) in cases {
             let origins = parse(json!(set)).unwrap();
@@ -242,14 +253,16 @@ mod tests {
             "https://a.example https://b.example",
             "http://[::1",
             "http://::1",
-            "ftp://example.com",
+            "://example.com",
+            "1a://example.com",
+            "file://",
             "https:example.com",
         ];
         for origin in invalid {
             let remedy = format!(
-                "'{origin}' is not an origin such as https://example.com or http://localhost:8080: \
-                 scheme, host and port alone, no / at the end, and no * but for the port of localhost, \
-                 127.0.0.1 or [::1]"
+                "'{origin}' is not an origin such as https://example.com, http://localhost:8080 or \
+                 capacitor://localhost: scheme, host and port alone, no / at the end, and no * but for the port \
+                 of localhost, 127.0.0.1 or [::1]"
             );
             let error = Error::Misconfigured(NAME, remedy);
             assert_eq!(parse(json!(["https://a.example", origin])), Err(error));
