@@ -96,7 +96,7 @@ pub async fn identify(
         // No signed part of a JWT has a colon, so neither token is valid as the other one.
         if !crypto::is_signed("HS256", &visitors.key, signature, id).await {
             let invalid = "The signature of the visitor's token is invalid.";
-            return Err(Error::InvalidToken(invalid));
+            return Err(Error::InvalidToken(invalid.to_owned()));
         }
         return Ok(Caller::Visitor(Visitor {
             id: id.to_owned(),
@@ -111,22 +111,23 @@ pub async fn identify(
     if !users {
         return Err(Error::Unauthenticated("Unknown service key."));
     }
-    let token = Token::parse(credentials).map_err(Error::InvalidToken)?;
+    let token = Token::parse(credentials);
+    let token = token.map_err(|cause| Error::InvalidToken(cause.to_owned()))?;
     verify(&token, &config.tokens, request).await?;
     let claims = token.claims(&config.tokens, request.now);
     let claims = claims.map_err(Error::InvalidToken)?;
     Ok(Caller::User(member(&claims, &config.tokens).await))
 }
 
-/// Returns the user of verified claims; `None` if they have no valid user id.
-async fn member(claims: &Map<String, Value>, tokens: &Tokens) -> Option<Member> {
+/// Returns the user of verified claims, or why they have no valid user id.
+async fn member(claims: &Map<String, Value>, tokens: &Tokens) -> Result<Member, String> {
     let ids = &tokens.user_ids;
     let mut text = ids.text(claims)?;
     if let Some(key) = ids.hash_key() {
-        text = crypto::hash(key, &text).await?;
+        text = crypto::hash(key, &text).await.unwrap_or_default();
     }
     let groups_claim = tokens.groups_claim.as_deref();
-    Some(Member::new(ids.id(&text)?, claims, groups_claim))
+    Ok(Member::new(ids.id(&text)?, claims, groups_claim))
 }
 
 /// Verifies the signature of a token.
@@ -143,14 +144,14 @@ async fn verify(token: &Token<'_>, tokens: &Tokens, request: &Request) -> Result
         }
         _ => {
             let other = "The algorithm of the user token is not supported.";
-            return Err(Error::InvalidToken(other));
+            return Err(Error::InvalidToken(other.to_owned()));
         }
     };
     if signed {
         return Ok(());
     }
     let invalid = "The signature of the user token is invalid.";
-    Err(Error::InvalidToken(invalid))
+    Err(Error::InvalidToken(invalid.to_owned()))
 }
 
 /// Returns whether one of the keys has signed a token.

@@ -47,7 +47,7 @@ pub async fn find(token: &Token<'_>, url: &str, request: &Request) -> Result<Vec
     }
     if keys.is_empty() {
         let unknown = "The user token was signed by an unknown key.";
-        return Err(Error::InvalidToken(unknown));
+        return Err(Error::InvalidToken(unknown.to_owned()));
     }
     Ok(keys)
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 /// Returns id and groups of the caller's token.
 pub fn get(context: RequestContext<'_>, caller: &Caller) -> Result<Response, Error> {
     context.request.reject_parameters()?;
-    let Caller::User(Some(member)) = caller else {
+    let Caller::User(Ok(member)) = caller else {
         caller.must_be("", Scope::Activity)?;
         return Err(Error::Forbidden("Only user tokens have a user.".to_owned()));
     };

@@ -188,6 +188,7 @@ describe('tables name real messages:', () => {
       [url, sign({ sub: '42', exp: now() - 120 })],
       [url, sign({ sub: '42', exp, nbf: now() + 600 })],
       [url, sign({ sub: '42' })],
+      [url, sign({ sub: '42', exp: exp * 1000 })],
       [url, sign({ sub: '42', exp }, { alg: 'HS256' }, 'another secret that is long enough')],
       [url, sign({ sub: '42', exp }, { alg: 'RS256' })],
       [url, 'a.b.c'],
@@ -201,6 +202,7 @@ describe('tables name real messages:', () => {
     const { url } = await started(startDeployment(vars))
     const details = [
       await detailOf(url, token('42'), { user: '43' }, 403),
+      await detailOf(url, sign({ exp: now() + 900 }), { user: '42' }, 403),
       await detailOf(url, token('42'), { user: '42', action: 'publish' }, 403),
       (await (await fetch(`${url}/v1/status`, { headers: { authorization: `Bearer ${KEY}` } })).json()).detail,
     ]

@@ -3,7 +3,6 @@
 use crate::actor::Actor;
 use crate::config::{Scope, ServiceKey};
 use crate::error::Error;
-use crate::id;
 use crate::token::Member;
 
 /// An authenticated caller.
@@ -11,8 +10,8 @@ use crate::token::Member;
 pub enum Caller {
     /// A trusted service.
     Service(ServiceKey),
-    /// The user of a token; `None` if it has no valid user id.
-    User(Option<Member>),
+    /// The user of a token; why it has none if it has no valid user id.
+    User(Result<Member, String>),
     /// A reader without an account.
     Visitor(Visitor),
 }
@@ -40,14 +39,14 @@ impl Caller {
     /// Returns whether the caller has the token of a user.
     #[must_use]
     pub fn is_user(&self, user: &str) -> bool {
-        matches!(self, Self::User(Some(own)) if own.id == user)
+        matches!(self, Self::User(Ok(own)) if own.id == user)
     }
 
     /// Returns the caller as the member of whom their user is an account.
     #[must_use]
     pub fn acting_for(self, account: &str, member: &str) -> Self {
         match self {
-            Self::User(Some(own)) if own.id == account => Self::User(Some(Member {
+            Self::User(Ok(own)) if own.id == account => Self::User(Ok(Member {
                 id: member.to_owned(),
                 ..own
             })),
@@ -121,14 +120,14 @@ impl Caller {
     pub fn must_be(&self, user: &str, scope: Scope) -> Result<(), Error> {
         Err(Error::Forbidden(match self {
             Self::Service(_) => return self.must_have(scope),
-            Self::User(Some(own)) if own.id == user => return Ok(()),
-            Self::User(Some(own)) => {
+            Self::User(Ok(own)) if own.id == user => return Ok(()),
+            Self::User(Ok(own)) => {
                 format!(
                     "This user token only grants access to the data of user {}.",
                     own.id
                 )
             }
-            Self::User(None) => format!("The user id of this user token {}.", id::ID),
+            Self::User(Err(detail)) => detail.clone(),
             Self::Visitor(_) => {
                 "A visitor may send activity, and read what of it counts.".to_owned()
             }

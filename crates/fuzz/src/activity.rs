@@ -82,7 +82,9 @@ fn check_item(item: &Value) {
                 groups: Vec::new(),
                 profile: None,
             };
-            let outcome = read(&Caller::User(user.as_ref().map(member)));
+            let outcome = read(&Caller::User(
+                user.as_ref().map(member).ok_or_else(String::new),
+            ));
             check_user(item, user.as_deref(), &outcome, &service);
         }
     }

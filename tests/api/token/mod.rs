@@ -50,8 +50,8 @@ async fn service_only_input_is_forbidden_to_users() {
         (json!({"user": "7", "undo": true}), NOT_YOURS),
         (json!({"user": "7", "at": at}), NOT_YOURS),
         (json!({"user": "7", "action": "dance"}), NOT_YOURS),
-        (json!({"at": at}), &*only_services("at")),
-        (json!({"groups": ["eu"]}), &only_services("groups")),
+        (json!({"at": at}), &*only_services("`at`")),
+        (json!({"groups": ["eu"]}), &only_services("`groups`")),
         (json!({"action": "publish"}), &publish),
         (json!({"action": "publish", "undo": true}), &publish),
     ] {
@@ -95,7 +95,7 @@ async fn forbidden_array_item_leaves_others_counted() {
         like(json!({"target": "q"})),
         like(json!({"target": "q", "groups": ["eu"]})),
     ]);
-    let groups = "Only trusted services may send groups.";
+    let groups = "Only trusted services may send `groups`.";
     let counted = json!({"outcome": "counted", "points": 2});
     let error = |detail: &str| json!({"error": problem("forbidden", detail)});
     let results = [&counted, &error(NOT_YOURS), &counted, &error(groups)];

@@ -13,8 +13,10 @@ const CLAIMS: &str = "The claims of the user token are malformed.";
 const ALGORITHM: &str = "The algorithm of the user token is not supported.";
 const EXPIRED: &str = "The user token has expired.";
 const EARLY: &str = "The user token is not valid yet.";
-const ISSUER: &str = "The user token has another issuer.";
-const AUDIENCE: &str = "The user token has another audience.";
+const ISSUER: &str =
+    "The user token's iss is 'https://id.example.org/', expected 'https://id.example.com/'.";
+const AUDIENCE: &str = "The user token's aud is 'chat', expected 'board'.";
+const MILLISECONDS: &str = "The user token's exp is in milliseconds, expected seconds.";
 
 /// A token whose claims are valid except for these changes.
 fn accepted(name: &'static str, changes: Value) -> Row {
@@ -53,23 +55,26 @@ fn times() -> Vec<Row> {
         invalid("expired", json!({"exp": now() - 61}), EXPIRED),
         accepted("early within the leeway", json!({"nbf": now() + 30})),
         invalid("early", json!({"nbf": now() + 90}), EARLY),
+        invalid("milliseconds", json!({"exp": now() * 1000}), MILLISECONDS),
     ]
 }
 
 /// `sub` is the user.
 fn users() -> Vec<Row> {
-    let id = "must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
+    let id = "must be 1 to 64 characters of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
     let no_user = || format!("The user id of this user token {id}.");
+    let no_text = "The user token's sub must be a text or an integer.".to_owned();
+    let no_sub = "The user token has no sub.".to_owned();
     let other = "This user token only grants access to the data of user 7.".to_owned();
     vec![
         accepted("valid", json!({})),
         accepted("unused claims", json!({"name": "Ada", "groups": ["eu"]})),
         accepted("sub an integer", json!({"sub": 42})),
         forbidden("another user", json!({"sub": "7"}), other),
-        forbidden("no sub", json!({"sub": null}), no_user()),
+        forbidden("no sub", json!({"sub": null}), no_sub),
         forbidden("sub not an id", json!({"sub": "4 2"}), no_user()),
         forbidden("sub too long", json!({"sub": "4".repeat(65)}), no_user()),
-        forbidden("sub an array", json!({"sub": ["42"]}), no_user()),
+        forbidden("sub an array", json!({"sub": ["42"]}), no_text),
     ]
 }
 

@@ -10,7 +10,7 @@ use crate::client::Client;
 use crate::problem::{problem, unauthenticated};
 
 const KEY: &str = "another secret of thirty-two bytes";
-const INVALID: &str = "The user id of this user token must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'.";
+const INVALID: &str = "The user id of this user token must be 1 to 64 characters of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'.";
 
 fn start(user: Value, required: Value) -> TestApp {
     TestApp::with(|worker| {
@@ -61,16 +61,19 @@ async fn replaced_claim_must_be_a_valid_id() {
     let user = client(&app, json!({"sub": "Ada+x@a.example"}));
     let response = user.get("/v1/token").await;
     response.assert(200, json!({"user": "Ada-x", "groups": []}));
-    for sub in [
-        json!("@a.example"),
-        json!("a b"),
-        json!(["42"]),
-        json!(null),
+    for (sub, detail) in [
+        (json!("@a.example"), INVALID),
+        (json!("a b"), INVALID),
+        (
+            json!(["42"]),
+            "The user token's sub must be a text or an integer.",
+        ),
+        (json!(null), "The user token has no sub."),
     ] {
         let user = client(&app, json!({"sub": sub}));
         for path in ["/v1/token", "/v1/users/42/activity"] {
             let response = user.get(path).await;
-            response.assert(403, problem("forbidden", INVALID));
+            response.assert(403, problem("forbidden", detail));
         }
     }
 }
@@ -81,16 +84,24 @@ async fn token_without_a_required_claim_is_refused() {
     let claims = |scope: &str, verified: Value| json!({"scope": scope, "email_verified": verified});
     let user = client(&app, claims("read board", json!(true)));
     user.counted(like(json!({}))).await;
-    let detail = "The user token lacks a claim that JWT_REQUIRED has.";
-    for claims in [
-        claims("read", json!(true)),
-        claims("board", json!("true")),
-        json!({}),
+    let written = client(&app, claims("board", json!("true")));
+    written.outcome(like(json!({})), "duplicate").await;
+    for (claims, detail) in [
+        (
+            claims("read", json!(true)),
+            "'s scope is 'read', expected 'board'",
+        ),
+        (
+            claims("board", json!("false")),
+            "'s email_verified is 'false', expected 'true'",
+        ),
+        (json!({}), " has no email_verified, expected 'true'"),
     ] {
+        let detail = format!("The user token{detail}.");
         let response = client(&app, claims)
             .send_activity(like(json!({"target": "q"})))
             .await;
-        response.assert(401, unauthenticated(detail).body());
+        response.assert(401, unauthenticated(&detail).body());
     }
 }
 

@@ -75,17 +75,24 @@ impl UserIds {
         Ok(ids)
     }
 
-    /// Returns the text of a verified token before the hash; `None` if the claim is no text or integer.
-    #[must_use]
-    pub fn text(&self, claims: &Map<String, Value>) -> Option<String> {
-        let mut text = id::text(claims.get(&self.claim)?)?;
+    /// Returns the text of a verified token before the hash.
+    ///
+    /// # Errors
+    ///
+    /// Returns that the claim is missing, or no text or integer.
+    pub fn text(&self, claims: &Map<String, Value>) -> Result<String, String> {
+        let Self { claim, .. } = self;
+        let value = claims.get(claim).filter(|value| !value.is_null());
+        let value = value.ok_or_else(|| format!("The user token has no {claim}."))?;
+        let no_text = || format!("The user token's {claim} must be a text or an integer.");
+        let mut text = id::text(value).ok_or_else(no_text)?;
         if self.lower_case {
             text.make_ascii_lowercase();
         }
         for (from, to) in &self.replace {
             text = text.replace(from, to);
         }
-        Some(text)
+        Ok(text)
     }
 
     /// Returns the key of the hash, HMAC with SHA-256; `None` without a hash.
@@ -94,17 +101,21 @@ impl UserIds {
         self.key.as_deref()
     }
 
-    /// Returns the user id of a text, or of the hexadecimal hash of it; `None` if it is not valid.
-    #[must_use]
-    pub fn id(&self, text: &str) -> Option<String> {
+    /// Returns the user id of a text, or of the hexadecimal hash of it.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is valid.
+    pub fn id(&self, text: &str) -> Result<String, String> {
         let text = match self.key {
-            Some(_) => text.get(..HASH_DIGITS)?,
+            Some(_) => text.get(..HASH_DIGITS).unwrap_or_default(),
             None => text,
         };
-        if text.is_empty() {
-            return None;
-        }
-        id::checked_member(&format!("{}{text}", self.prefix)).ok()
+        let id = match text {
+            "" => Err(id::ID.to_owned()),
+            text => id::checked_member(&format!("{}{text}", self.prefix)),
+        };
+        id.map_err(|detail| format!("The user id of this user token {detail}."))
     }
 }
 
@@ -137,7 +148,7 @@ mod tests {
 
     fn id(table: Value, claims: Value) -> Option<String> {
         let ids = parse(table);
-        ids.id(&ids.text(claims.as_object().unwrap())?)
+        ids.id(&ids.text(claims.as_object().unwrap()).ok()?).ok()
     }
 
     #[test]
@@ -172,8 +183,8 @@ mod tests {
         let ids = parse(json!({"hash": true, "prefix": "g-"}));
         assert_eq!(ids.hash_key(), Some("k".repeat(32).as_str()));
         let id = ids.id(&"0123456789abcdef".repeat(4));
-        assert_eq!(id.as_deref(), Some("g-0123456789abcdef0123456789abcdef"));
-        assert_eq!(ids.id("0123"), None);
+        assert_eq!(id.as_deref(), Ok("g-0123456789abcdef0123456789abcdef"));
+        assert!(ids.id("0123").is_err());
         assert_eq!(parse(json!({})), UserIds::default());
     }
 }

@@ -71,11 +71,7 @@ impl<'a> Token<'a> {
     /// # Errors
     ///
     /// Why the token is not valid now.
-    pub fn claims(
-        &self,
-        tokens: &Tokens,
-        now: Instant,
-    ) -> Result<Map<String, Value>, &'static str> {
+    pub fn claims(&self, tokens: &Tokens, now: Instant) -> Result<Map<String, Value>, String> {
         let claims =
             decode_object(self.claims).ok_or("The claims of the user token are malformed.")?;
         claims::check(&claims, tokens, now)?;
