@@ -3,7 +3,7 @@
 use activity_rank_core::MAX_BODY_BYTES;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
-use activity_rank_core::json;
+use activity_rank_core::json::{self, Items};
 use activity_rank_core::query::Query;
 use serde_json::Value;
 
@@ -186,7 +186,25 @@ impl Body<'_> {
     ///
     /// [`Error::InvalidRequest`], [`Error::TooLarge`] for a long array.
     pub fn json(&self) -> Result<Value, Error> {
-        let not_utf8 = || Error::invalid("The body is not JSON: it is not valid UTF-8.");
-        Ok(json::read(self.0.ok_or_else(not_utf8)?.as_bytes())?)
+        Ok(json::read(self.bytes()?)?)
+    }
+
+    /// Parses the JSON, and each item of an array on its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`json`](Self::json), for the body as a whole.
+    pub fn items(&self) -> Result<Items, Error> {
+        Ok(json::read_items(self.bytes()?)?)
+    }
+
+    fn bytes(&self) -> Result<&[u8], Error> {
+        match self.0 {
+            None => Err(Error::invalid(
+                "The body is not JSON: it is not valid UTF-8.",
+            )),
+            Some("") => Err(Error::invalid("The body is empty.")),
+            Some(text) => Ok(text.as_bytes()),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 import { env } from './bridge.js'
 
-// Milliseconds for which a database that did not respond in time is not asked again: the other jobs of a run, and the
+// Milliseconds for which a database that did not respond in time is not used: the other jobs of a run, and the
 // other requests of the isolate, do not wait for it too.
 const PAUSE = 10_000
 

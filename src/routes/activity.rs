@@ -16,7 +16,7 @@ use activity_rank_core::activity::{
 use activity_rank_core::caller::Caller;
 use activity_rank_core::config::{Scope, is_action};
 use activity_rank_core::error::{Error, FieldErrors};
-use activity_rank_core::json::MAX_ITEMS;
+use activity_rank_core::json::{Items, MAX_ITEMS};
 use activity_rank_store::count::{FROZEN, count_all, count_one};
 use activity_rank_store::profiles::first_profile_call;
 use activity_rank_store::redis::Command;
@@ -44,7 +44,7 @@ pub async fn post(
         now,
         to_nfc,
     };
-    let parsed = |value| {
+    let parsed = |value: &Value| {
         let item = reader.read(value, &caller);
         // A member could fill the database with names of actions.
         if let (Err(error @ Error::UnknownAction(_)), Caller::Service(_)) = (&item, &caller)
@@ -56,37 +56,40 @@ pub async fn post(
         item
     };
     let queued = Counted::queued(config.layout.decimals);
-    let json = body.json()?;
-    let Value::Array(items) = &json else {
-        if let (Value::Object(fields), Caller::Service(_)) = (&json, &caller)
-            && fields.get("undo") == Some(&Value::Bool(true))
-            && !fields.contains_key("user")
-        {
-            return undo_of_members(context, fields, reader, &caller).await;
-        }
-        let item = parsed(&json)?;
-        let is_minimal = request.prefers_minimal();
-        let result = count_one(deployment, &item, profile, now, !is_minimal).await;
-        refusals::add(deployment, &item.0, result.as_ref(), now);
-        let error = match result {
-            Ok(counted) => {
-                let response = Response::json(&counted).with_outcome(counted.outcome());
-                return Ok(match is_minimal {
-                    true => response.with("preference-applied", "return=minimal"),
-                    false => response,
-                });
+    let items = match body.items()? {
+        Items::Array(items) => items,
+        Items::Other(json) => {
+            if let (Value::Object(fields), Caller::Service(_)) = (&json, &caller)
+                && fields.get("undo") == Some(&Value::Bool(true))
+                && !fields.contains_key("user")
+            {
+                return undo_of_members(context, fields, reader, &caller).await;
             }
-            Err(error) => explained(context, &caller, error).await,
-        };
-        enqueue(context, error, &[&item.0]).await?;
-        return Ok(Response::accepted(&queued).with_outcome(queued.outcome()));
+            let item = parsed(&json)?;
+            let is_minimal = request.prefers_minimal();
+            let result = count_one(deployment, &item, profile, now, !is_minimal).await;
+            refusals::add(deployment, &item.0, result.as_ref(), now);
+            let error = match result {
+                Ok(counted) => {
+                    let response = Response::json(&counted).with_outcome(counted.outcome());
+                    return Ok(match is_minimal {
+                        true => response.with("preference-applied", "return=minimal"),
+                        false => response,
+                    });
+                }
+                Err(error) => explained(context, &caller, error).await,
+            };
+            enqueue(context, error, &[&item.0]).await?;
+            return Ok(Response::accepted(&queued).with_outcome(queued.outcome()));
+        }
     };
     if let Some(user) = caller.write_limit_key() {
         check_member_array(context, user, items.len()).await?;
     }
     // An empty array has no item that would be refused.
     caller.must_have(Scope::Activity)?;
-    let mut items: Vec<_> = items.iter().map(parsed).collect();
+    let items = items.into_iter().map(|item| parsed(&item?));
+    let mut items: Vec<_> = items.collect();
     date_in_order(&mut items, &config.rules);
     let error = match count_all(deployment, &items, profile, now).await {
         Ok(mut counted) => {
@@ -161,8 +164,7 @@ fn is_frozen(error: Option<&Error>) -> bool {
 
 /// Adds the reason of the moderator to the error for a frozen member, if it is that and the member may read the reason.
 async fn explained(context: RequestContext<'_>, caller: &Caller, error: Error) -> Error {
-    let (Caller::User(Some(member)), Some(journal)) = (caller, &context.app.bindings.journal)
-    else {
+    let (Caller::User(Ok(member)), Some(journal)) = (caller, &context.app.bindings.journal) else {
         return error;
     };
     if !is_frozen(Some(&error)) {
@@ -199,7 +201,7 @@ async fn check_member_array(
 
 /// Returns the call that gives a user their first profile, if the token contains one.
 fn first_profile(context: RequestContext<'_>, caller: &Caller) -> Option<Command> {
-    let Caller::User(Some(member)) = caller else {
+    let Caller::User(Ok(member)) = caller else {
         return None;
     };
     let profile = member.profile.as_ref()?;

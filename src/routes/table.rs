@@ -351,7 +351,8 @@ pub const ROUTES: &[Route] = routes! {
 pub fn find(path: &str) -> Result<(&'static Route, Values), Error> {
     let mut routes = ROUTES.iter();
     let route = routes.find(|route| route.matches(path));
-    let route = route.ok_or_else(|| Error::NotFound("No route has this path.".to_owned()))?;
+    let unknown = "No route has this path: see /docs. In an id, / is %2F, also behind a proxy.";
+    let route = route.ok_or_else(|| Error::NotFound(unknown.to_owned()))?;
     let segments = route.pattern.split('/').zip(path.split('/'));
     let mut values = segments.filter(|(expected, _)| expected.starts_with('{'));
     let mut next = || match values.next() {

@@ -10,11 +10,11 @@ use activity_rank_core::caller::Caller;
 use activity_rank_core::config::Scope;
 use activity_rank_core::content::{ListRequest, NamedTarget, StoredTarget, TargetView, checked_id};
 use activity_rank_core::error::Error;
+use activity_rank_core::json::Items;
 use activity_rank_core::moderation::{TargetState, TargetStateView};
 use activity_rank_store::profiles;
 use activity_rank_store::targets::{self, Moderation};
 use serde::Serialize;
-use serde_json::Value;
 
 /// A registered target in a response.
 #[derive(Debug, Serialize)]
@@ -93,12 +93,14 @@ pub async fn put_all(
 ) -> Result<Response, Error> {
     require_content(context)?;
     context.request.reject_parameters()?;
-    let json = body.json()?;
-    let Value::Array(items) = &json else {
+    let Items::Array(items) = body.items()? else {
         return Err(Error::invalid("Targets are a JSON array."));
     };
     caller.must_be_service(Scope::Content)?;
-    let items: Vec<_> = items.iter().map(NamedTarget::parse_item).collect();
+    let items = items
+        .into_iter()
+        .map(|item| NamedTarget::parse_item(&item?));
+    let items: Vec<_> = items.collect();
     let written: Vec<NamedTarget> = items.iter().flatten().cloned().collect();
     let stored = match written.as_slice() {
         [] => Vec::new(),

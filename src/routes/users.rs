@@ -16,10 +16,10 @@ use activity_rank_core::config::Scope;
 use activity_rank_core::error::Error;
 use activity_rank_core::history::{Access, HistoryRequest, is_public};
 use activity_rank_core::id::is_id;
+use activity_rank_core::json::Items;
 use activity_rank_core::profile::{NamedProfile, Profile};
 use activity_rank_store::deployment::Deployment;
 use activity_rank_store::{accounts, erasure, history, profiles};
-use serde_json::Value;
 
 /// `GET` of one user.
 pub async fn get_profile(context: RequestContext<'_>, user: &str) -> Result<Response, Error> {
@@ -40,7 +40,7 @@ pub async fn may_see_hidden(context: RequestContext<'_>, user: &str) -> bool {
     match authenticate_counted(context).await {
         Ok(Caller::Service(_)) => true,
         Ok(Caller::User(member)) => {
-            member.is_some_and(|member| member.id == user || member.id == context.account)
+            member.is_ok_and(|member| member.id == user || member.id == context.account)
         }
         Ok(Caller::Visitor(_)) | Err(_) => false,
     }
@@ -69,12 +69,12 @@ pub async fn put_profiles(
     body: Body<'_>,
 ) -> Result<Response, Error> {
     context.request.reject_parameters()?;
-    let json = body.json()?;
-    let Value::Array(items) = &json else {
+    let Items::Array(items) = body.items()? else {
         return Err(Error::invalid("Profiles are a JSON array."));
     };
     caller.must_be_service(Scope::Profiles)?;
-    let items: Vec<_> = items.iter().map(NamedProfile::parse).collect();
+    let items = items.into_iter().map(|item| NamedProfile::parse(&item?));
+    let items: Vec<_> = items.collect();
     let written: Vec<NamedProfile> = items.iter().flatten().cloned().collect();
     let hidden = match written.as_slice() {
         [] => Vec::new(),

@@ -3,7 +3,7 @@
 use test_support::json;
 
 use crate::app::TestApp;
-use crate::problem::{ID, field_error, problem};
+use crate::problem::{ID, field_error, problem, unknown_path};
 use crate::static_files::files;
 
 /// The paths of pages and their files; none of them needs a store.
@@ -183,10 +183,9 @@ async fn reader_of_a_wrong_address_gets_a_page() {
         let expected = Some("text/html; charset=utf-8");
         assert_eq!(page.header("content-type"), expected);
     }
-    let detail = "No route has this path.";
     for (path, accept) in [("/nothing", "*/*"), ("/v1/nothing", html)] {
         let response = app.get_with(path, "accept", accept).await;
-        response.assert(404, problem("not-found", detail));
+        response.assert(404, unknown_path().body());
     }
 }
 

@@ -3,7 +3,7 @@
 use test_support::{Answer, Value, json};
 
 /// The rule for user and group ids.
-pub const ID: &str = "must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
+pub const ID: &str = "must be 1 to 64 characters of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
 
 /// The error of a parameter on a route without parameters.
 pub const NO_PARAMETERS: &str = "is unknown; this route has no parameters";
@@ -142,7 +142,8 @@ pub fn field_error(field: &str, detail: &str) -> Problem {
 
 /// 400 for several fields or parameters.
 pub fn field_errors(errors: &[(&str, &str)]) -> Problem {
-    let detail = format!("{} fields are invalid.", errors.len());
+    let (field, detail) = errors[0];
+    let detail = format!("{field}: {detail} (1 of {} errors)", errors.len());
     Problem::with_errors("invalid-request", detail, errors)
 }
 
@@ -156,7 +157,8 @@ pub fn unauthenticated(detail: &str) -> Problem {
 
 /// 404 for an unknown path.
 pub fn unknown_path() -> Problem {
-    Problem::new("not-found", "No route has this path.")
+    let detail = "No route has this path: see /docs. In an id, / is %2F, also behind a proxy.";
+    Problem::new("not-found", detail)
 }
 
 /// 405 with `Allow`.

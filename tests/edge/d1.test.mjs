@@ -13,7 +13,7 @@ registerHooks({
 const load = (name) => import(new URL(`../../src/platform/${name}.js`, import.meta.url).href)
 const [{ run: start }, { run }] = [await load('bridge'), await load('d1')]
 
-it('database that hangs fails in time, and at once for a while', async () => {
+it('hanging database fails in time, then at once', async () => {
   mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_000_000 })
   const statements = JSON.stringify([{ sql: 'SELECT ?1', values: [7] }])
   const batch = mock.fn(async () => [{ results: [{ a: 7 }] }])

@@ -112,7 +112,7 @@ async function go(page, hash) {
 describe('sign-in', () => {
   const error = (page) => page.locator('#sign-in-error').innerText()
 
-  it('page opens if the language of the browser is no tag', async (t) => {
+  it('page opens if the browser language is invalid', async (t) => {
     const before = (page) =>
       page.addInitScript(() =>
         Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix', configurable: true }),

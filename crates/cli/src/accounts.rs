@@ -305,7 +305,7 @@ mod tests {
         assert_eq!((join.user.as_str(), join.of.as_str()), ("42", "9"));
         for (line, expected) in [
             (json!({"of": "9"}), "user: must be 1 to 64"),
-            (json!({"user": "42"}), "of: must be 1 to 64"),
+            (json!({"user": "42"}), "of: is missing"),
             (
                 json!({"user": "9", "of": "9"}),
                 "of: must be another user than the account",

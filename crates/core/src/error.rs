@@ -116,7 +116,7 @@ pub enum Error {
     /// The request has no valid credentials: how to authenticate.
     Unauthenticated(&'static str),
     /// The user token is malformed, expired or not signed by a known key: which of these.
-    InvalidToken(&'static str),
+    InvalidToken(String),
     /// The caller is authenticated but not allowed to do this.
     Forbidden(String),
     /// The resource does not exist.
@@ -162,10 +162,17 @@ pub enum Error {
 impl Error {
     #[must_use]
     fn field_errors(errors: FieldErrors) -> Self {
-        let detail = match errors.listed() {
-            [one] => format!("{}: {}", one.pointer.trim_start_matches('/'), one.detail),
-            many => format!("{} fields are invalid.", many.len() + errors.omitted),
-        };
+        let mut detail = String::new();
+        if let Some(first) = errors.listed.first() {
+            detail = match first.pointer.strip_prefix('/') {
+                Some(place) => format!("{place}: {}", first.detail),
+                None => format!("The JSON {}.", first.detail),
+            };
+            let count = errors.listed.len() + errors.omitted;
+            if count > 1 {
+                detail += &format!(" (1 of {count} errors)");
+            }
+        }
         Self::InvalidRequest(detail, errors)
     }
 
@@ -289,9 +296,9 @@ impl Error {
             | Self::EventConflict(detail)
             | Self::RulesConflict(detail)
             | Self::TooLarge(detail)
+            | Self::InvalidToken(detail)
             | Self::ScoreOverflow(detail) => detail.clone(),
             Self::Unauthenticated(detail)
-            | Self::InvalidToken(detail)
             | Self::AccountConflict(detail)
             | Self::PauseConflict(detail)
             | Self::SyncConflict(detail)

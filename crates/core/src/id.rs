@@ -6,7 +6,7 @@ use serde_json::Value;
 pub const MAX_GROUPS: usize = 4;
 
 /// The requirements of an id, as the detail of an error.
-pub const ID: &str = "must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
+pub const ID: &str = "must be 1 to 64 characters of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
 
 /// Returns whether a text is a valid id of a user or group.
 #[must_use]
@@ -62,10 +62,31 @@ pub fn checked(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 ///
-/// As [`checked_member`].
+/// As [`checked_member`] and [`required`].
 pub fn member(value: Option<&Value>) -> Result<String, String> {
-    let id = value.and_then(user).ok_or_else(|| ID.to_owned())?;
-    checked_member(&id)
+    checked_member(&required_user(value)?)
+}
+
+/// Returns the user id in a field that must be there: a JSON string or integer.
+///
+/// # Errors
+///
+/// Returns what is valid.
+pub fn required_user(value: Option<&Value>) -> Result<String, String> {
+    user(required(value)?).ok_or_else(|| ID.to_owned())
+}
+
+/// Returns the value of a field that must be there.
+///
+/// # Errors
+///
+/// Returns that it is missing, or null.
+pub fn required(value: Option<&Value>) -> Result<&Value, String> {
+    match value {
+        None => Err("is missing".to_owned()),
+        Some(Value::Null) => Err("must not be null".to_owned()),
+        Some(value) => Ok(value),
+    }
 }
 
 /// Returns the user id in a JSON string or integer; `None` if it is not valid.

@@ -6,6 +6,7 @@
 
 use crate::error::{Error, pointer_part};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
@@ -20,6 +21,8 @@ pub const MAX_ITEMS: usize = 500;
 pub enum JsonError {
     /// The text is not JSON: the position and cause.
     Syntax(String),
+    /// The text is JSON, but no [`Value`] holds the string or number at this pointer: why.
+    Value(String, &'static str),
     /// The field at this pointer is repeated.
     RepeatedField(String),
     /// The value at this pointer is nested deeper than [`MAX_DEPTH`].
@@ -42,14 +45,70 @@ pub fn read(text: &[u8]) -> Result<Value, JsonError> {
     };
     let value = parser.deserialize(&mut deserializer);
     let value = value.and_then(|value| deserializer.end().map(|()| value));
-    value.map_err(|syntax| error.unwrap_or_else(|| JsonError::Syntax(syntax.to_string())))
+    value.map_err(
+        |cause| match error.unwrap_or_else(|| JsonError::value(&cause)) {
+            JsonError::Value(..) if serde_json::from_slice::<&RawValue>(text).is_err() => {
+                JsonError::Syntax(cause.to_string())
+            }
+            error => error,
+        },
+    )
+}
+
+/// A JSON text that may be an array of independent items.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Items {
+    /// An array. The error of an item affects no other.
+    Array(Vec<Result<Value, Error>>),
+    /// Another value.
+    Other(Value),
+}
+
+/// Parses a complete JSON text, and each item of an array on its own.
+///
+/// # Errors
+///
+/// The first error in the text, except for a string or number that no [`Value`] holds: it is the error of its item.
+pub fn read_items(text: &[u8]) -> Result<Items, JsonError> {
+    match read(text) {
+        Ok(Value::Array(items)) => Ok(Items::Array(items.into_iter().map(Ok).collect())),
+        Ok(other) => Ok(Items::Other(other)),
+        Err(error @ JsonError::Value(..)) => {
+            let items = serde_json::from_slice::<Vec<&RawValue>>(text).map_err(|_| error)?;
+            if items.len() > MAX_ITEMS {
+                return Err(JsonError::TooLong);
+            }
+            let items = items.into_iter().enumerate().map(|(index, item)| {
+                match read(item.get().as_bytes()) {
+                    Ok(value) => Ok(Ok(value)),
+                    Err(error @ JsonError::Value(..)) => Ok(Err(error.into())),
+                    Err(mut error) => {
+                        error.prepend(&index.to_string());
+                        Err(error)
+                    }
+                }
+            });
+            items.collect::<Result<_, _>>().map(Items::Array)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 impl JsonError {
+    /// Returns the error of a string or number, by its cause.
+    fn value(cause: &impl fmt::Display) -> Self {
+        let is_number = cause.to_string().starts_with("number");
+        let detail = match is_number {
+            true => "must not have a number beyond the range of 64-bit floating point",
+            false => "must not have half of a surrogate pair, such as \\ud83d alone",
+        };
+        Self::Value(String::new(), detail)
+    }
+
     /// Prepends a field name or array index to the pointer.
     fn prepend(&mut self, part: &str) {
         match self {
-            Self::RepeatedField(pointer) | Self::TooDeep(pointer) => {
+            Self::RepeatedField(pointer) | Self::TooDeep(pointer) | Self::Value(pointer, _) => {
                 pointer.insert_str(0, &pointer_part(part));
             }
             Self::Syntax(_) | Self::TooLong => {}
@@ -61,6 +120,7 @@ impl From<JsonError> for Error {
     fn from(error: JsonError) -> Self {
         match error {
             JsonError::Syntax(cause) => Self::invalid(format!("The body is not JSON: {cause}.")),
+            JsonError::Value(pointer, detail) => Self::field(pointer, detail),
             JsonError::RepeatedField(pointer) => Self::field(pointer, "must not be repeated"),
             JsonError::TooDeep(pointer) => {
                 let detail = format!("is nested deeper than {MAX_DEPTH} levels");
@@ -97,11 +157,12 @@ impl Parser<'_> {
         })
     }
 
-    /// Prepends a field name or array index to the pointer of the typed error, if there is one.
-    fn prepend<E>(&mut self, part: &str, serde_error: E) -> E {
-        if let Some(error) = self.error {
-            error.prepend(part);
-        }
+    /// Prepends a field name or array index to the pointer of the typed error.
+    fn prepend<E: fmt::Display>(&mut self, part: &str, serde_error: E) -> E {
+        let error = self
+            .error
+            .get_or_insert_with(|| JsonError::value(&serde_error));
+        error.prepend(part);
         serde_error
     }
 }

@@ -111,8 +111,9 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", printable(&self.title), printable(&self.detail))?;
         for FieldError { pointer, detail } in &self.errors {
-            // The detail of a problem with one invalid field names it.
-            if self.detail == format!("{}: {detail}", pointer.trim_start_matches('/')) {
+            // The detail of the problem begins with that of the first invalid field.
+            let first = format!("{}: {detail}", pointer.trim_start_matches('/'));
+            if self.detail.starts_with(&first) {
                 continue;
             }
             write!(f, " ({}: {})", printable(pointer), printable(detail))?;

@@ -1997,7 +1997,7 @@ export interface components {
         PreviousRank: number | null;
         /** @description An HTTPS URL of at most 2,048 bytes, without user information. */
         Link: string;
-        /** @description One visible line: no control characters, line or paragraph separators, or bidirectional embeddings, overrides and isolates. */
+        /** @description One visible line: no control characters, line or paragraph separators, or bidirectional embeddings, overrides and isolates. It is stored without white space at its ends, invisible characters, and more than five combining characters on a letter. */
         Name: string;
         Activity: {
             /** @description The user who did it. For a publication, its author. */
@@ -2180,7 +2180,7 @@ export interface components {
         };
         /** @description A target: 1 to 512 bytes, not `.` or `..`. Percent-encoded in paths. */
         TargetId: string;
-        /** @description One visible line: no control characters, line or paragraph separators, or bidirectional embeddings, overrides and isolates. */
+        /** @description One visible line, stored like a name. */
         Title: string;
         /** @description A target and what boards show of it. One that is not registered has only an id. */
         Target: {
@@ -4312,7 +4312,7 @@ export interface components {
         movement: boolean;
         /** @example post-7 */
         target: components["schemas"]["TargetId"];
-        /** @description The `id` of the last event received. `EventSource` sends it when it reconnects. The `ETag` of the same board, without quotes, is also accepted. */
+        /** @description The `id` of the last event received. `EventSource` sends it when it reconnects. The `ETag` of the same board, without quotes, is also accepted. Replacements of `EventSource` that cannot set a header send the query parameter `lastEventId` or `Last-Event-ID`. */
         lastEventId: string;
         /** @description `return=minimal` (RFC 7240) leaves out standings. Other preferences are ignored. */
         prefer: string;
@@ -4387,6 +4387,7 @@ export interface operations {
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];
@@ -4482,7 +4483,7 @@ export interface operations {
                 movement?: components["parameters"]["movement"];
             };
             header?: {
-                /** @description The `id` of the last event received. `EventSource` sends it when it reconnects. The `ETag` of the same board, without quotes, is also accepted. */
+                /** @description The `id` of the last event received. `EventSource` sends it when it reconnects. The `ETag` of the same board, without quotes, is also accepted. Replacements of `EventSource` that cannot set a header send the query parameter `lastEventId` or `Last-Event-ID`. */
                 "Last-Event-ID"?: components["parameters"]["lastEventId"];
             };
             path: {
@@ -5365,7 +5366,7 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description The `id` of the last event received. `EventSource` sends it when it reconnects. The `ETag` of the same board, without quotes, is also accepted. */
+                /** @description The `id` of the last event received. `EventSource` sends it when it reconnects. The `ETag` of the same board, without quotes, is also accepted. Replacements of `EventSource` that cannot set a header send the query parameter `lastEventId` or `Last-Event-ID`. */
                 "Last-Event-ID"?: components["parameters"]["lastEventId"];
             };
             path: {
@@ -5831,7 +5832,7 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description The `id` of the last event received. `EventSource` sends it when it reconnects. The `ETag` of the same board, without quotes, is also accepted. */
+                /** @description The `id` of the last event received. `EventSource` sends it when it reconnects. The `ETag` of the same board, without quotes, is also accepted. Replacements of `EventSource` that cannot set a header send the query parameter `lastEventId` or `Last-Event-ID`. */
                 "Last-Event-ID"?: components["parameters"]["lastEventId"];
             };
             path: {
@@ -6014,7 +6015,7 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description The `id` of the last event received. `EventSource` sends it when it reconnects. The `ETag` of the same board, without quotes, is also accepted. */
+                /** @description The `id` of the last event received. `EventSource` sends it when it reconnects. The `ETag` of the same board, without quotes, is also accepted. Replacements of `EventSource` that cannot set a header send the query parameter `lastEventId` or `Last-Event-ID`. */
                 "Last-Event-ID"?: components["parameters"]["lastEventId"];
             };
             path: {

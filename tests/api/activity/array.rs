@@ -91,7 +91,9 @@ async fn problem_lists_20_errors() {
     assert_eq!(errors.len(), 20);
     assert_eq!(errors[19]["pointer"], "/f19");
     assert_eq!(response.body["errors_omitted"], 5);
-    assert_eq!(response.body["detail"], "25 fields are invalid.");
+    let fields = "user, action, target, undo, source_gone, at, groups, on, author";
+    let detail = format!("f00: is unknown; expected one of {fields} (1 of 25 errors)");
+    assert_eq!(response.body["detail"], detail);
     let query: Vec<String> = (0..1000).map(|number| format!("{number}=")).collect();
     let path = format!("/v1/ranking/day?{}", query.join("&"));
     let response = app.get(&path).await;

@@ -7,7 +7,7 @@ use test_support::{Answer, Api, Method, json};
 use super::{ALLOWED, LOCAL_PAGE, OTHER_ORIGINS, PAGE, cors_headers, headers};
 use crate::app::TestApp;
 use crate::document::{allow, document};
-use crate::problem::problem;
+use crate::problem::unknown_path;
 
 /// Sends the `OPTIONS` request of a browser before a cross-origin request.
 async fn preflight(api: &Api, path: &str, origin: &str, method: &str) -> Answer {
@@ -97,7 +97,7 @@ async fn other_options_requests_are_refused() {
     board.await.assert_status(200);
 
     let response = preflight(&api, "/v1/activities", PAGE, "POST").await;
-    response.assert(404, problem("not-found", "No route has this path."));
+    response.assert(404, unknown_path().body());
     assert_eq!(headers(&response, true), cors_headers(PAGE, &response));
 }
 

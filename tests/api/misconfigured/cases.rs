@@ -60,7 +60,7 @@ const TABLE: &str = r##"
     JWT_USER                  ["a", "[]"]                  must be a table
     JWT_USER                  [{"hmac":true}]              'hmac' is none of claim, lower_case, replace, hash, prefix
     JWT_USER                  [{"claim":""}]               'claim' must be the name of a claim
-    JWT_USER                  [{"prefix":"a b"}]           'prefix' must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'
+    JWT_USER                  [{"prefix":"a b"}]           'prefix' must be 1 to 64 characters of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'
     JWT_USER                  [{"lower_case":"yes"}]       'lower_case' must be true or false
     JWT_USER                  [{"replace":[["",""]]}]      'replace' must be a list of up to 10 pairs such as ["@a.example", ""]
     LEVELS                    ["Regular"]                  must be a table

@@ -336,7 +336,7 @@ async fn undo_says_that_source_is_gone() {
     ]);
     assert_eq!(found, expected, "{body}");
     let member = app.with_key(&hs256(&claims("42")));
-    let forbidden = problem("forbidden", "Only trusted services may send source_gone.");
+    let forbidden = problem("forbidden", "Only trusted services may send `source_gone`.");
     member.send_activity(gone).await.assert(403, forbidden);
     let activity = with(like("42", "x"), json!({"source_gone": true}));
     let detail = "is only allowed in an undo";

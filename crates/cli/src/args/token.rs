@@ -44,7 +44,7 @@ fn id(text: &str) -> Result<String, String> {
     if activity_rank_core::id::is_id(text) {
         Ok(text.to_owned())
     } else {
-        Err("must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'".to_owned())
+        Err("must be 1 to 64 characters of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'".to_owned())
     }
 }
 

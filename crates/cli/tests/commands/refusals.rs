@@ -21,8 +21,8 @@ async fn invalid_line_stops_the_file() -> TestResult {
         ),
         (
             [&lines(200, 2), r#"{"user":"a"}"#, "\n", "7"].concat(),
-            "line 201: invalid-request: The request is invalid: 2 fields are invalid. (/action: must be the name of \
-             an action) (/target: must be a text of 1 to 512 bytes)\n\
+            "line 201: invalid-request: The request is invalid: action: is missing (1 of 2 errors) \
+             (/target: is missing)\n\
              line 202: invalid-request: The request is invalid: An activity is a JSON object.\n",
             "2 lines are",
         ),

@@ -56,7 +56,7 @@ async fn report_has_each_line_in_order() -> TestResult {
     let args = format!("import - --skip-invalid --report {}", file.name);
     let run = run(&service, &args, &input.join("\n"))?;
     assert_eq!(run.code, Some(1), "{run:?}");
-    let user = "must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
+    let user = "must be 1 to 64 characters of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
     assert_eq!(
         json!(file.read()?),
         json!([

@@ -36,8 +36,8 @@ fn assert_shifted(service: &Service, before: Timestamp) -> TestResult {
     Ok(())
 }
 
-const STDERR: &str = "line 5: invalid-request: The request is invalid: at: must be an RFC 3339 date and time such \
-                      as 2026-11-20T08:00:00Z\n";
+const STDERR: &str = "line 5: invalid-request: The request is invalid: at: must be an RFC 3339 date and time with an \
+                      offset such as 2026-11-20T08:00:00Z\n";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn file_and_standard_input_are_shifted_to_now() -> TestResult {

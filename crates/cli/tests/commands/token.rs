@@ -124,7 +124,7 @@ fn secret_is_trimmed_checked_and_never_printed() -> TestResult {
 
 #[test]
 fn invalid_arguments_are_refused() -> TestResult {
-    let id = "must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
+    let id = "must be 1 to 64 characters of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'";
     let long = format!("42 --name {}", "a".repeat(81));
     let secret = format!("42 --secret {}", SECRET.replace(' ', "_"));
     let units = "must be in weeks, days, hours, minutes and seconds";

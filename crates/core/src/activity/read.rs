@@ -80,12 +80,12 @@ impl ActivityReader<'_> {
         let mut activity = read_fields(value, self.now, self.to_nfc)?;
         check_caller(&activity, caller)?;
         match caller {
-            Caller::User(Some(member)) => {
+            Caller::User(Ok(member)) => {
                 activity.by_member = true;
                 activity.groups.clone_from(&member.groups);
             }
             Caller::Visitor(_) => activity.by_member = true,
-            Caller::Service(_) | Caller::User(None) => {}
+            Caller::Service(_) | Caller::User(Err(_)) => {}
         }
         let rule = self.rule(&activity)?;
         if rule.service_only {
@@ -150,11 +150,12 @@ fn parse_fields(
     errors.reject_unknown(fields.keys(), &FIELDS);
     let user = match (fields.get("user"), fields.get("undo")) {
         (None, Some(Value::Bool(true))) => Err(NO_USER.to_owned()),
-        (user, _) => read_user(user),
+        (user, _) => id::required_user(user),
     };
     let user = errors.check("/user", user);
     let action = errors.check("/action", read_action(fields.get("action")));
-    let target = read_target(fields.get("target").and_then(Value::as_str), max_target);
+    let target = id::required(fields.get("target"));
+    let target = target.and_then(|target| read_target(target.as_str(), max_target));
     let named = action.as_deref().unwrap_or_default();
     let target = target.and_then(|target| normal_target(named, target, to_nfc));
     // The author is that of `on`, if there is one.
@@ -174,7 +175,9 @@ fn parse_fields(
     let groups = errors.check("/groups", read_groups(fields.get("groups")));
     let on = fields.get("on").map(read_registrable);
     let on = errors.check("/on", on.transpose());
-    let author = fields.get("author").map(|author| read_user(Some(author)));
+    let author = fields
+        .get("author")
+        .map(|author| id::required_user(Some(author)));
     let author = errors.check("/author", author.transpose());
     let activity = || {
         let (user, action, target) = (user?, action?, target?);
@@ -210,27 +213,23 @@ fn check_undo(activity: Activity, rule: Rule) -> Result<RuledActivity, Error> {
 fn check_caller(activity: &Activity, caller: &Caller) -> Result<(), Error> {
     caller.may_send(&activity.action, &activity.user)?;
     if activity.dated {
-        caller.require_service("send at")?;
+        caller.require_service("send `at`")?;
     }
     if !activity.groups.is_empty() {
-        caller.require_service("send groups")?;
+        caller.require_service("send `groups`")?;
     }
     if activity.source_gone {
-        caller.require_service("send source_gone")?;
+        caller.require_service("send `source_gone`")?;
     }
     if activity.author.is_some() {
-        caller.require_service("send author")?;
+        caller.require_service("send `author`")?;
         caller.must_have(Scope::Content)?;
     }
     Ok(())
 }
 
-fn read_user(value: Option<&Value>) -> Result<String, String> {
-    value.and_then(id::user).ok_or_else(|| id::ID.to_owned())
-}
-
 fn read_action(value: Option<&Value>) -> Result<String, String> {
-    let action = value.and_then(Value::as_str);
+    let action = id::required(value)?.as_str();
     action
         .map(str::to_owned)
         .ok_or_else(|| "must be the name of an action".to_owned())
@@ -261,7 +260,7 @@ pub(super) fn read_target(target: Option<&str>, max_bytes: usize) -> Result<Stri
 }
 
 fn read_registrable(value: &Value) -> Result<String, String> {
-    let target = read_target(value.as_str(), MAX_TARGET_BYTES)?;
+    let target = read_target(id::required(Some(value))?.as_str(), MAX_TARGET_BYTES)?;
     content::checked_id(&target)
 }
 
@@ -285,7 +284,8 @@ pub fn read_at(value: Option<&Value>, now: Instant) -> Result<Option<Instant>, S
         return Ok(None);
     };
     let at = value.as_str().and_then(Instant::parse);
-    let at = at.ok_or("must be an RFC 3339 date and time such as 2026-11-20T08:00:00Z")?;
+    let at =
+        at.ok_or("must be an RFC 3339 date and time with an offset such as 2026-11-20T08:00:00Z")?;
     if at.0 > now.0 + CLOCK_TOLERANCE {
         return Err("must not be more than 60 seconds in the future".to_owned());
     }

@@ -88,8 +88,9 @@ impl NamedTarget {
     ///
     /// [`Error::InvalidRequest`] lists every invalid field.
     pub fn parse_item(value: &Value) -> Result<Self, Error> {
-        let id = value.get("id").and_then(Value::as_str);
-        let id = id.map_or_else(|| Err("must be a text".to_owned()), checked_id);
+        let id = id::required(value.get("id"))
+            .and_then(|id| id.as_str().ok_or_else(|| "must be a text".to_owned()))
+            .and_then(checked_id);
         let known = ["id", "author", "title", "url", "image"];
         parse(id, "/id", value, &known)
     }

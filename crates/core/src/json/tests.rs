@@ -1,6 +1,6 @@
 //! Accepted and rejected JSON texts, and the pointers of errors.
 
-use super::{JsonError, MAX_DEPTH, MAX_ITEMS, read};
+use super::{Items, JsonError, MAX_DEPTH, MAX_ITEMS, read, read_items};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -79,17 +79,44 @@ fn syntax_errors_match_serde_json() {
         "like",
         "{} {}",
         "{'a':1}",
-        "\"\\ud800\"",
         "[NaN]",
         "[1,]",
-        "1e999",
+        "[1e999,]",
+        "{\"\\ud800\"}",
     ] {
         let message = serde_json::from_str::<Value>(text)
             .expect_err(text)
             .to_string();
         assert_eq!(error(text), JsonError::Syntax(message));
     }
-    assert!(matches!(read(b"\"\xff\""), Err(JsonError::Syntax(_))));
+    for text in [&b"\"\xff\""[..], b"[1e999,\"\xff\"]"] {
+        assert!(matches!(read(text), Err(JsonError::Syntax(_))));
+    }
+}
+
+#[test]
+fn bad_value_fails_its_item_alone() {
+    let (text, number) = (
+        "must not have half of a surrogate pair, such as \\ud83d alone",
+        "must not have a number beyond the range of 64-bit floating point",
+    );
+    for (item, pointer, detail) in [
+        (r#"{"a":["\ud83d x"]}"#, "/a/0", text),
+        (r#"{"\udc00":1}"#, "", text),
+        (r#""\ud83d""#, "", text),
+        (r#"{"a":-1e999}"#, "/a", number),
+    ] {
+        let bad = JsonError::Value(pointer.to_owned(), detail);
+        assert_eq!(error(item), bad);
+        let array = format!(r#" [1, {item} , {{"a":2}}]"#);
+        let items = vec![Ok(json!(1)), Err(bad.into()), Ok(json!({"a": 2}))];
+        assert_eq!(read_items(array.as_bytes()), Ok(Items::Array(items)));
+        // Other errors are of the whole array.
+        let array = format!(r#"[{item},{{"a":1,"a":1}}]"#);
+        assert_eq!(read_items(array.as_bytes()), Err(repeated("/1/a")));
+        let array = format!("[{item}{}]", ",0".repeat(MAX_ITEMS));
+        assert_eq!(read_items(array.as_bytes()), Err(JsonError::TooLong));
+    }
 }
 
 /// Generates JSON within the limits of depth and length. Names are unique: fields come from a map.

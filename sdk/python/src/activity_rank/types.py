@@ -62,7 +62,8 @@ Link: TypeAlias = str
 
 Name: TypeAlias = str
 """One visible line: no control characters, line or paragraph separators, or bidirectional embeddings, overrides and
-isolates."""
+isolates. It is stored without white space at its ends, invisible characters, and more than five combining characters on
+a letter."""
 
 
 SourceGone: TypeAlias = bool
@@ -319,8 +320,7 @@ class Board(TypedDict):
 
 
 Title: TypeAlias = str
-"""One visible line: no control characters, line or paragraph separators, or bidirectional embeddings, overrides and
-isolates."""
+"""One visible line, stored like a name."""
 
 
 @final

@@ -487,7 +487,7 @@ async fn sync_lists_all_faults() -> TestResult {
     let sync = |args: &[&str]| run(&app, &[&["sync", "csv", &file], args].concat());
     let planned = sync(&["--dry-run"])?;
     let faults = "line 4: 7 like post-1 is also in line 2, with another instant, receiver or groups\n\
-                  line 5: user: must be 1 to 64 of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'\n\
+                  line 5: user: must be 1 to 64 characters of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'\n\
                   line 6: action: must be one of bookmark, comment, follow, like, publish, visit, wave\n\
                   line 7: at: must not be more than 60 seconds in the future\n\
                   line 8: on: is not allowed for like, by its rule: its own target receives\n\
