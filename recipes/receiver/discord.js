@@ -4,7 +4,7 @@
 
 import { Problem, refusal } from './problem.js'
 import { parse } from './receiver.js'
-import { bytesOfHex, concatenate } from './signature.js'
+import { bytesOfHex, concatenate, instantOf, isRecent } from './signature.js'
 
 const API = 'https://discord.com/api/v10'
 const PAGE = 1000 // members
@@ -18,11 +18,11 @@ const UNKNOWN_MEMBER = 10007
 export const discord = {
   prefix: 'discord',
   secret: 'DISCORD_PUBLIC_KEY',
-  async verify({ headers, body, secret }) {
+  async verify({ headers, body, secret, now }) {
     const signature = bytesOfHex(headers.get('x-signature-ed25519') ?? '', 64)
     const publicKey = bytesOfHex(secret, 32)
     const timestamp = headers.get('x-signature-timestamp')
-    if (!signature || !publicKey || !timestamp) return false
+    if (!signature || !publicKey || !timestamp || !isRecent(instantOf(timestamp), now)) return false
     const key = await crypto.subtle.importKey('raw', publicKey, { name: 'Ed25519' }, false, ['verify'])
     return crypto.subtle.verify('Ed25519', key, signature, concatenate(new TextEncoder().encode(timestamp), body))
   },

@@ -3,9 +3,7 @@
 
 /** @import { Source } from './types.js' */
 
-import { concatenate, isHmac } from './signature.js'
-
-const TOLERANCE = 300_000 // ms between the signature and now
+import { concatenate, instantOf, isHmac, isRecent } from './signature.js'
 
 /** @type {Source} */
 export const generic = {
@@ -15,8 +13,7 @@ export const generic = {
     const header = (/** @type {string} */ name) => headers.get(`webhook-${name}`) ?? headers.get(`svix-${name}`)
     const id = header('id')
     const timestamp = header('timestamp')
-    if (!id || !timestamp || !/^\d{1,12}$/.test(timestamp)) return false
-    if (Math.abs(now - Number(timestamp) * 1000) > TOLERANCE) return false
+    if (!id || !isRecent(instantOf(timestamp), now)) return false
     const key = decode(secret.replace(/^whsec_/, ''))
     if (!key) return false
     const message = concatenate(new TextEncoder().encode(`${id}.${timestamp}.`), body)

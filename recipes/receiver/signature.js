@@ -1,6 +1,21 @@
 // Signatures of webhooks: HMAC-SHA256, compared in constant time by WebCrypto.
 
 const encoder = new TextEncoder()
+const TOLERANCE = 300_000 // ms between the signature and now
+
+/**
+ * Returns whether a request was signed in the last five minutes, or by a clock that is at most five minutes ahead. A recorded
+ * request cannot be sent again later.
+ * @param {number} signed Unix ms, or `NaN`
+ * @param {number} now Unix ms
+ */
+export const isRecent = (signed, now) => Math.abs(now - signed) <= TOLERANCE
+
+/**
+ * Returns the instant of a timestamp in Unix seconds, in Unix ms; `NaN` for any other text.
+ * @param {string | null} text
+ */
+export const instantOf = (text) => (/^\d{1,12}$/.test(text ?? '') ? Number(text) * 1000 : Number.NaN)
 
 /**
  * Returns whether a signature is the HMAC-SHA256 of a message.

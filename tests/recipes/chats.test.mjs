@@ -247,16 +247,22 @@ it('ping of Discord is answered', async () => {
   assert.deepEqual(await response.json(), { type: 1 })
 })
 
-it('command of Slack six minutes old is refused', async () => {
-  const text = CHATS.slack.command('top', 'U1', '')
-  const now = Date.now()
-  const verify = (time) => {
-    const headers = new Headers(CHATS.slack.signed(text, time))
-    const { SLACK_SIGNING_SECRET: secret } = CHATS.slack.vars('')
-    return slack.verify({ headers, body: new TextEncoder().encode(text), secret, now })
-  }
-  assert.deepEqual([await verify(now), await verify(now - 360_000), await verify(now + 360_000)], [true, false, false])
-})
+for (const [name, source] of Object.entries(SOURCES)) {
+  it(`command of ${name} six minutes old is refused`, async () => {
+    const { command, signed, vars } = CHATS[name]
+    const text = command('top', '1', '')
+    const now = Date.now()
+    const verify = (time) => {
+      const headers = new Headers(signed(text, time))
+      const secret = vars('')[source.secret]
+      return source.verify({ headers, body: new TextEncoder().encode(text), secret, now })
+    }
+    assert.deepEqual(
+      [await verify(now), await verify(now - 360_000), await verify(now + 360_000)],
+      [true, false, false],
+    )
+  })
+}
 
 it('unknown server of Discord is an error', async (t) => {
   const api = await CHATS.discord.start()
