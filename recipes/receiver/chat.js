@@ -6,9 +6,9 @@
 /** @import { Client } from '@activity-rank/server' */
 
 import { ApiError, ConnectionError, userToken } from '@activity-rank/server'
-import { connect } from './deployment.js'
+import { connect, failureOf } from './deployment.js'
 import { generic } from './generic.js'
-import { Problem, problemResponse, RateLimited } from './problem.js'
+import { errorResponse, Problem, RateLimited, Refused } from './problem.js'
 import { parse, readBody } from './receiver.js'
 
 const PERIODS = /** @type {const} */ (['day', 'week', 'month', 'year', 'all'])
@@ -17,6 +17,7 @@ const TOP = 10 // members
 const LINK_LIFETIME = 600 // seconds
 const ANSWER_TIMEOUT = 2500 // ms: Discord and Slack wait 3 seconds
 const WAITS = 600_000 // ms of a run of cron for rate limits: the platform ends the run after 15 minutes
+const SPANS = { day: 'today', week: 'this week', month: 'this month', year: 'this year', all: 'of all time' }
 const FIELDS = ['role', 'level', 'place', 'within', 'achievement', 'step']
 
 /**
@@ -37,10 +38,7 @@ export function chatWorker(chat, mapping, wait = sleep) {
       try {
         return await respond(new Run(chat, mapping, env), request, context)
       } catch (error) {
-        if (error instanceof Problem) return problemResponse(error.document, error.headers)
-        if (error instanceof ApiError) return problemResponse(error.problem)
-        if (!(error instanceof ConnectionError)) throw error
-        return problemResponse(new Problem('store-unavailable', 'The deployment did not respond.').document)
+        return errorResponse(failureOf(error))
       }
     },
 
@@ -57,6 +55,7 @@ export function chatWorker(chat, mapping, wait = sleep) {
         if (left >= 0) await wait(milliseconds)
         return left >= 0
       })
+      run.logRefusals()
       if (failures.length === 0) return
       const [cause] = failures
       const message = cause instanceof Error ? cause.message : String(cause)
@@ -69,13 +68,14 @@ export function chatWorker(chat, mapping, wait = sleep) {
  * Throws an `Error` that names the first mistake of the roles.
  * @param {ChatMapping} mapping
  */
-export function checkRoles({ roles }) {
+export function checkRoles({ guild, roles }) {
   if (!Array.isArray(roles)) throw new Error('mapping.json: `roles` must be a list.')
   for (const [index, rule] of roles.entries()) {
     const fail = (/** @type {string} */ text) => new Error(`mapping.json: roles.${index}: ${text}`)
     const unknown = Object.keys(rule).find((name) => !FIELDS.includes(name))
     if (unknown) throw fail(`unknown field \`${unknown}\`.`)
     if (typeof rule.role !== 'string') throw fail('`role` must be the id of a role, as text.')
+    if (rule.role === guild) throw fail('`role` is the id of the server, which everyone has as a role.')
     const kinds = [rule.level, rule.place, rule.achievement].filter((kind) => kind !== undefined)
     if (kinds.length !== 1) throw fail('one of `level`, `place` and `achievement` is required.')
     if (rule.place !== undefined && !isIn(PLACES, rule.place))
@@ -102,14 +102,16 @@ async function respond(run, request, context) {
   }
   if (isWebhook) {
     await run.receive(parse(body))
-    return new Response(null, { status: 204 })
+    const refused = run.logRefusals()
+    return refused.length ? Response.json({ refused }) : new Response(null, { status: 204 })
   }
   const command = chat.read(body)
   if (command instanceof Response) return command
   // The member sees the answer first.
-  if (command.name === 'rank') context.waitUntil(run.syncUser(command.user))
+  if (command.name === 'rank') context.waitUntil(run.syncUser(command.user).finally(() => run.logRefusals()))
   const { text, isPrivate = true } = await run.answer(command).catch((error) => {
     if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error
+    console.error(error.message)
     return { text: 'The ranking is not available now. Try again later.', isPrivate: true }
   })
   return chat.reply(text, isPrivate)
@@ -124,6 +126,8 @@ class Run {
   #holders
   /** @type {Map<string, Promise<{ user: { id: string } }[]>>} */
   #winners = new Map()
+  /** @type {Map<string, string>} why the chat refuses a role for good */
+  #refusals = new Map()
 
   /**
    * @param {Chat} chat
@@ -137,31 +141,42 @@ class Run {
     this.client = connect(env)
   }
 
+  /** Logs the roles that the chat has refused for good, and returns them with the reasons. */
+  logRefusals() {
+    const refused = [...this.#refusals].map(([role, reason]) => `${role}: ${reason}`)
+    for (const line of refused) console.error(line)
+    return refused
+  }
+
   /**
    * Sets the roles of the members whom a message of the deployment is about.
    * @param {Payload} message
    */
   async receive({ type, data }) {
     if (!isObject(data)) return
+    /** @type {unknown[]} */
+    let failures = []
     if (type === 'period.closed') {
       const kind = isObject(data.period) ? data.period.kind : undefined
       if (!this.mapping.roles.some(({ place }) => place === kind)) return
       // The sender repeats the message after a rate limit.
-      const [failure] = await this.syncHolders(async () => false)
-      if (failure) throw failure
-      for (const entry of Array.isArray(data.entries) ? data.entries : [])
-        await this.#syncMember(isObject(entry) && entry.user)
-    } else await this.#syncMember(data.user)
+      failures = await this.syncHolders(async () => false)
+      const entries = Array.isArray(data.entries) ? data.entries : []
+      await each(entries, failures, (entry) => this.#syncMember(isObject(entry) ? entry.user : null, failures))
+    } else await this.#syncMember(data.user, failures)
+    if (failures.length) throw failures.find((error) => !(error instanceof Refused)) ?? failures[0]
   }
 
-  /** @param {Json | undefined} member the member of a message */
-  async #syncMember(member) {
+  /**
+   * @param {Json | undefined} member the member of a message
+   * @param {unknown[]} failures
+   */
+  async #syncMember(member, failures) {
     if (!isObject(member) || typeof member.id !== 'string') return
     const { accounts } = await this.client.getAccount({ user: member.id })
     const prefix = `${this.chat.prefix}:`
-    for (const id of [member.id, ...accounts].map(String)) {
-      if (id.startsWith(prefix)) await this.syncUser(id.slice(prefix.length))
-    }
+    const own = [member.id, ...accounts].map(String).filter((id) => id.startsWith(prefix))
+    await each(own, failures, (id) => this.syncUser(id.slice(prefix.length)))
   }
 
   /**
@@ -180,25 +195,21 @@ class Run {
         }
       }
     }
+    /** @type {unknown[]} */
     const failures = []
     const holders = await repeat(() => this.chat.holders(this.env, this.mapping))
     this.#holders = holders
     const users = [...holders.keys()]
     // A run that ends early does not miss the same users each day.
     const first = Math.floor(Math.random() * users.length)
-    for (const user of [...users.slice(first), ...users.slice(0, first)]) {
-      try {
-        await repeat(() => this.syncUser(user))
-      } catch (error) {
-        if (error instanceof RateLimited) throw error
-        failures.push(error)
-      }
-    }
+    const turn = [...users.slice(first), ...users.slice(0, first)]
+    await each(turn, failures, (user) => repeat(() => this.syncUser(user)))
     return failures
   }
 
   /**
-   * Gives a user of the chat the roles of the member, and takes all others of the mapping.
+   * Gives a user of the chat the roles of the member, and takes all others of the mapping. A role that the chat refuses does not
+   * block the others, and is not tried again in this run if the refusal is final.
    * @param {string} user
    */
   async syncUser(user) {
@@ -206,10 +217,18 @@ class Run {
     const roles = this.#holders ? (this.#holders.get(user) ?? []) : await chat.rolesOf(env, mapping, user)
     if (!roles) return
     const earned = await this.#earnedRoles(this.#idOf(user))
-    for (const role of new Set(mapping.roles.map(({ role }) => role))) {
+    const changed = new Set(mapping.roles.map(({ role }) => role))
+    /** @type {unknown[]} */
+    const failures = []
+    await each([...changed], failures, async (role) => {
       const has = earned.includes(role)
-      if (has !== roles.includes(role)) await chat.setRole(env, mapping, user, role, has)
-    }
+      if (has === roles.includes(role) || this.#refusals.has(role)) return
+      await chat.setRole(env, mapping, user, role, has).catch((error) => {
+        if (!(error instanceof Refused)) throw error
+        this.#refusals.set(role, error.message)
+      })
+    })
+    if (failures.length) throw failures[0]
     this.#holders?.set(user, earned)
   }
 
@@ -269,16 +288,19 @@ class Run {
     const options = { signal: AbortSignal.timeout(ANSWER_TIMEOUT) }
     if (name === 'rank') {
       const { rank, score, total } = await this.client.getStanding({ period, user: this.#idOf(user) }, options)
-      const span = period === 'all' ? 'of all time' : `of this ${period}`
-      if (rank === null) return { text: `You have no points ${span}. If your account is not linked: /link` }
-      return { text: `You are number ${rank} of ${total} ${span}, with ${score} points.` }
+      if (rank === null) return { text: `You have no points ${SPANS[period]}. If your account is not linked: /link` }
+      return { text: `You are number ${rank} of ${total} ${SPANS[period]}, with ${score} points.` }
     }
     if (name === 'top') {
       const { entries } = await this.client.getBoard({ period, limit: TOP }, options)
       const lines = entries.map(
         ({ rank, score, user }) => `${rank}. ${this.chat.escape(user.name ?? user.id)}: ${score}`,
       )
-      return { text: lines.join('\n') || 'No one has points yet.', isPrivate: false }
+      if (!lines.length) return { text: `No one has points ${SPANS[period]}.`, isPrivate: false }
+      const { ACTIVITY_RANK_URL: url } = this.env
+      // Without angle brackets, Discord would add a preview of the page.
+      if (url) lines.push(`<${new URL(`#${period}`, url).href}>`)
+      return { text: [`Top ${TOP} ${SPANS[period]}:`, ...lines].join('\n'), isPrivate: false }
     }
     if (name === 'link') return { text: await this.#linkOf(user) }
     return { text: 'There are /rank, /top and /link.' }
@@ -292,11 +314,32 @@ class Run {
     const { JWT_SECRET: secret } = this.env
     if (!this.mapping.link || typeof secret !== 'string') return 'Accounts cannot be linked here.'
     const account = this.#idOf(user)
-    const token = await userToken({ secret, user: account, expiresIn: LINK_LIFETIME })
+    const token = await userToken({ secret, user: account, expiresIn: LINK_LIFETIME }).catch(
+      (error) => void console.error(`JWT_SECRET: ${error.message}`),
+    )
+    if (!token) return 'Accounts cannot be linked here.'
     const page = new URL(this.mapping.link)
     // No server and no log sees what is behind #.
     page.hash = new URLSearchParams({ account, token }).toString()
     return `Open this page within ${LINK_LIFETIME / 60} minutes, and show it to no one: ${page.href}`
+  }
+}
+
+/**
+ * Runs an action for each item, and collects the errors of single ones. Throws the error of a rate limit.
+ * @template Item
+ * @param {Item[]} items
+ * @param {unknown[]} failures
+ * @param {(item: Item) => Promise<void>} act
+ */
+async function each(items, failures, act) {
+  for (const item of items) {
+    try {
+      await act(item)
+    } catch (error) {
+      if (error instanceof RateLimited) throw error
+      failures.push(error)
+    }
   }
 }
 

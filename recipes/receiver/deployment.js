@@ -47,14 +47,25 @@ export async function send(client, { activities, undos, members, profiles, targe
     for (const member of members) await changeMember(client, member, options)
     return results
   } catch (error) {
-    if (error instanceof ConnectionError || options.signal.aborted) throw unavailable()
-    if (!(error instanceof ApiError)) throw error
-    if (error.status === 401 || error.status === 403) {
-      throw new Problem('misconfigured', 'The deployment refused ACTIVITY_RANK_KEY, or the key lacks a scope.')
-    }
-    if (error.status >= 500 || error.status === 429) throw unavailable(error.retryAfter)
-    throw error
+    throw options.signal.aborted ? unavailable(`no response within ${timeout} ms`) : failureOf(error)
   }
+}
+
+/**
+ * Returns the `Problem` of a request to the deployment that failed through no fault of the delivery. Returns any other error as
+ * it is.
+ * @param {unknown} error
+ */
+export function failureOf(error) {
+  if (error instanceof ConnectionError) return unavailable(error.message)
+  if (!(error instanceof ApiError)) return error
+  const { status, problem, message } = error
+  if (status === 401 || status === 403) {
+    return new Problem('misconfigured', 'The deployment refused ACTIVITY_RANK_KEY, or the key lacks a scope.')
+  }
+  if (status >= 500 || status === 408 || status === 429) return unavailable(message, error.retryAfter)
+  if (problem.type !== 'about:blank') return error
+  return new Problem('misconfigured', `RANK or ACTIVITY_RANK_URL is not a deployment of activity-rank: ${message}`)
 }
 
 /**
@@ -149,10 +160,12 @@ async function optional(request) {
   }
 }
 
-/** @param {number} [retryAfter] ms */
-function unavailable(retryAfter) {
+/**
+ * @param {string} cause
+ * @param {number} [retryAfter] ms
+ */
+function unavailable(cause, retryAfter) {
   const seconds = retryAfter === undefined ? RETRY_AFTER : Math.ceil(retryAfter / 1000)
-  return new Problem('store-unavailable', 'The deployment did not count the activity. Send the delivery again.', {
-    'retry-after': String(seconds),
-  })
+  const detail = `The deployment did not count the activity (${cause}). Send the delivery again.`
+  return new Problem('store-unavailable', detail, { 'retry-after': String(seconds) })
 }

@@ -2,7 +2,7 @@
 
 /** @import { Chat, ChatMapping, Env } from './types.js' */
 
-import { Problem, refusal } from './problem.js'
+import { isFinal, Problem, Refused, refusal } from './problem.js'
 import { parse } from './receiver.js'
 import { bytesOfHex, concatenate, instantOf, isRecent } from './signature.js'
 
@@ -12,17 +12,21 @@ const PING = 1
 const COMMAND = 2
 const MESSAGE = 4
 const EPHEMERAL = 64
-const UNKNOWN_MEMBER = 10007
+const NOT_THERE = [10007, 10013] // Unknown Member, Unknown User
 
 /** @type {Chat} */
 export const discord = {
   prefix: 'discord',
   secret: 'DISCORD_PUBLIC_KEY',
   async verify({ headers, body, secret, now }) {
-    const signature = bytesOfHex(headers.get('x-signature-ed25519') ?? '', 64)
     const publicKey = bytesOfHex(secret, 32)
+    if (!publicKey) {
+      const form = 'the public key of the application: 64 hexadecimal digits'
+      throw new Problem('misconfigured', `DISCORD_PUBLIC_KEY must be ${form}.`)
+    }
+    const signature = bytesOfHex(headers.get('x-signature-ed25519') ?? '', 64)
     const timestamp = headers.get('x-signature-timestamp')
-    if (!signature || !publicKey || !timestamp || !isRecent(instantOf(timestamp), now)) return false
+    if (!signature || !timestamp || !isRecent(instantOf(timestamp), now)) return false
     const key = await crypto.subtle.importKey('raw', publicKey, { name: 'Ed25519' }, false, ['verify'])
     return crypto.subtle.verify('Ed25519', key, signature, concatenate(new TextEncoder().encode(timestamp), body))
   },
@@ -78,6 +82,10 @@ async function call({ DISCORD_API = API, DISCORD_TOKEN }, method, path) {
   if (response.status === 204) return undefined
   const body = /** @type {any} */ (await response.json().catch(() => undefined))
   if (response.ok) return body
-  if (body?.code === UNKNOWN_MEMBER) return undefined
-  throw refusal(response, `Discord answered ${response.status} to ${method} ${path}.`)
+  if (NOT_THERE.includes(body?.code)) return undefined
+  const { status } = response
+  const detail = `Discord answered ${status}${body?.code ? ` (${body.message})` : ''} to ${method} ${path}.`
+  // Without a message, a proxy before Discord has answered.
+  const isFromDiscord = typeof body?.message === 'string'
+  throw isFromDiscord && isFinal(status) ? new Refused(detail) : refusal(response, detail)
 }

@@ -21,6 +21,7 @@ const RULE_FIELDS = [
   'profile',
   'about',
 ]
+const FIELD = /\{([^{}]+)\}/g // of a template
 const MEMBER_CHANGES = ['hide', 'show', 'erase']
 const NAME_LENGTH = 80 // characters, as the API allows
 const TITLE_LENGTH = 200
@@ -41,6 +42,10 @@ export function checkMapping({ events, users = {}, private: isPrivate = false, c
       if (rule.member !== undefined && !MEMBER_CHANGES.includes(rule.member)) {
         throw new Error(`mapping.json: ${event}: \`member\` must be "hide", "show" or "erase".`)
       }
+      const values = [rule.if, rule.unless].flatMap((conditions) => Object.values(conditions ?? {})).flat()
+      if (values.some((value) => Number.isInteger(value) && !Number.isSafeInteger(value))) {
+        throw new Error(`mapping.json: ${event}: write integers from 2^53 on as text.`)
+      }
       for (const name of /** @type {const} */ (['action', 'user', 'target'])) {
         if (rule.member && name !== 'user') continue
         if (!rule[name] && !(name === 'user' && rule.undo === 'all'))
@@ -49,7 +54,7 @@ export function checkMapping({ events, users = {}, private: isPrivate = false, c
     }
   }
   if (typeof isPrivate !== 'boolean') throw new Error('mapping.json: `private` must be true or false.')
-  if (!Array.isArray(categories) || !categories.every(Number.isInteger)) {
+  if (!Array.isArray(categories) || !categories.every(Number.isSafeInteger)) {
     throw new Error('mapping.json: `categories` must be a list of integers.')
   }
   if (!Array.isArray(labels) || !labels.every((label) => typeof label === 'string')) {
@@ -104,6 +109,8 @@ function addChanges(changes, rule, mapping, payload, event) {
       throw new Problem('invalid-request', `The payload has no \`${[rule[name]].flat().join('` or `')}\`.`)
     return text
   }
+  // The account was deleted, so no one can receive points. An undo for all members needs no user.
+  if (rule.undo !== 'all' && fill(rule.user) === undefined && isNull(rule.user, payload)) return
   const own = (/** @type {string | undefined} */ id) => {
     const { users = {} } = mapping
     return id !== undefined && Object.hasOwn(users, id) ? users[id] : id
@@ -177,7 +184,7 @@ function addChanges(changes, rule, mapping, payload, event) {
 function filled(template, payload) {
   for (const text of template === undefined ? [] : [template].flat()) {
     let isComplete = true
-    const result = text.replace(/\{([^{}]+)\}/g, (_, path) => {
+    const result = text.replace(FIELD, (_, path) => {
       const value = field(payload, path)
       isComplete &&= (typeof value === 'string' && value !== '') || typeof value === 'number'
       return String(value)
@@ -188,14 +195,23 @@ function filled(template, payload) {
 }
 
 /**
- * Returns the value at a path such as `comment.user.id` or `authors.0.name`.
+ * Returns whether a field of a template is null, or belongs to an object that is.
+ * @param {Template | undefined} template
+ * @param {Payload} payload
+ */
+const isNull = (template, payload) =>
+  [template ?? []].flat().some((text) => [...text.matchAll(FIELD)].some(([, path]) => field(payload, path) === null))
+
+/**
+ * Returns the value at a path such as `comment.user.id` or `authors.0.name`; null also for a field of null.
  * @param {Json | undefined} value
  * @param {string} path
  * @returns {Json | undefined}
  */
 function field(value, path) {
   for (const name of path.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    if (value === null) return null
+    if (typeof value !== 'object' || !Object.hasOwn(value, name)) return undefined
     value = /** @type {Record<string, Json>} */ (value)[name]
   }
   return value

@@ -3,12 +3,12 @@
 
 /** @import { Env, Mapping, Payload, Source } from './types.js' */
 
-import { ApiError } from '@activity-rank/server'
-import { connect, send } from './deployment.js'
+import { connect, failureOf, send } from './deployment.js'
 import { changesOf, checkMapping } from './mapping.js'
-import { Problem, problemResponse } from './problem.js'
+import { errorResponse, Problem, problemResponse } from './problem.js'
 
 const MAX_BODY = 5 * 1024 * 1024 // bytes
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi
 
 /**
  * Returns the Worker of a source with its mapping file. Throws an `Error` if the mapping is invalid.
@@ -26,9 +26,7 @@ export function receiver(source, mapping) {
       try {
         return await receive(request, env, source, mapping)
       } catch (error) {
-        if (error instanceof Problem) return problemResponse(error.document, error.headers)
-        if (error instanceof ApiError) return problemResponse(error.problem)
-        throw error
+        return errorResponse(failureOf(error))
       }
     },
   }
@@ -60,8 +58,11 @@ async function receive(request, env, source, mapping) {
   const payload = parse(body)
   const { event, facts, ...options } = source.read(headers, payload, mapping)
   const changes = changesOf(mapping, event, { ...payload, ...facts }, options)
-  if (changes.activities.length + changes.undos.length + changes.members.length === 0)
+  if (changes.activities.length + changes.undos.length + changes.members.length === 0) {
+    if (options.isPrivate && !mapping.private)
+      console.log(`${event} counts nothing: the content is private by \`private\` and \`categories\` of mapping.json.`)
     return new Response(null, { status: 204 })
+  }
   const results = await send(connect(env), changes, source.timeout)
   for (const result of results) if (result.error) return problemResponse(result.error)
   return Response.json({ results })
@@ -84,14 +85,22 @@ export async function readBody(request) {
 }
 
 /**
- * Returns the object of a JSON body. Throws a `Problem` for any other body.
+ * Returns whether a token of JSON is an integer from 2^53 on, such as an id that was made of the time. A number of JavaScript
+ * would stand for several of them.
+ * @param {string} token
+ */
+const isInexact = (token) => /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token))
+
+/**
+ * Returns the object of a JSON body, with text in the place of integers from 2^53 on. Throws a `Problem` for any other body.
  * @param {Uint8Array} body
  * @returns {Payload}
  */
 export function parse(body) {
   let payload
   try {
-    payload = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+    payload = JSON.parse(text.replace(STRING_OR_NUMBER, (token) => (isInexact(token) ? `"${token}"` : token)))
   } catch {
     throw new Problem('invalid-request', 'The body is not JSON in UTF-8.')
   }

@@ -3,10 +3,20 @@
 
 /** @import { Chat, Env } from './types.js' */
 
-import { Problem, refusal } from './problem.js'
+import { isFinal, Problem, Refused, refusal } from './problem.js'
 import { bytesOfHex, concatenate, instantOf, isHmac, isRecent } from './signature.js'
 
 const API = 'https://slack.com/api'
+const PAGE = '1000' // members
+const TEMPORARY = [
+  'fatal_error',
+  'internal_error',
+  'org_login_required',
+  'ratelimited',
+  'request_timeout',
+  'service_unavailable',
+  'team_added_to_org',
+]
 
 const encoder = new TextEncoder()
 
@@ -51,11 +61,69 @@ export const slack = {
     if (current.includes(user) === has) return
     const others = current.filter((other) => other !== user)
     const users = has ? [...others, user] : others
-    // A group has at least one user, so an empty one is disabled.
-    if (users.length === 0) return void (await call(env, 'usergroups.disable', { usergroup }))
     if (groups.find(({ id }) => id === usergroup)?.date_delete) await call(env, 'usergroups.enable', { usergroup })
-    await call(env, 'usergroups.users.update', { usergroup, users: users.join() })
+    await setUsers(env, usergroup, users)
   },
+}
+
+/**
+ * Writes the users of a group. Slack refuses the whole list for a user who was deactivated, and for a guest or bot: those are left
+ * out.
+ * @param {Env} env
+ * @param {string} usergroup
+ * @param {string[]} users
+ */
+async function setUsers(env, usergroup, users) {
+  // A group has at least one user, so an empty one is disabled.
+  const write = (/** @type {string[]} */ list) =>
+    list.length
+      ? call(env, 'usergroups.users.update', { usergroup, users: list.join() })
+      : call(env, 'usergroups.disable', { usergroup })
+  /** @type {unknown} */
+  let refused
+  for await (const left of exclusions(env, users)) {
+    try {
+      await write(users.filter((user) => !left.includes(user)))
+      if (left.length) console.warn(`Slack accepts no deactivated user, guest or bot in ${usergroup}: ${left.join()}.`)
+      return
+    } catch (error) {
+      if (!(error instanceof Refused && error.reason === 'invalid_users')) throw error
+      refused = error
+    }
+  }
+  throw refused
+}
+
+/**
+ * Yields users to leave out of a group: none, then the users whom Slack lists as inactive, or each user in turn if the app cannot
+ * read that list.
+ * @param {Env} env
+ * @param {string[]} users
+ */
+async function* exclusions(env, users) {
+  yield []
+  const listed = await unacceptable(env, users).catch((error) => {
+    if (error instanceof Refused) return []
+    throw error
+  })
+  if (listed.length) return void (yield listed)
+  for (const user of users) yield [user]
+}
+
+/**
+ * Returns which users were deactivated, or are guests or bots.
+ * @param {Env} env
+ * @param {string[]} users
+ */
+async function unacceptable(env, users) {
+  const found = []
+  for (let cursor = ''; ; ) {
+    const { members = [], response_metadata } = await call(env, 'users.list', { limit: PAGE, cursor })
+    for (const { id, deleted, is_bot, is_restricted } of members)
+      if (users.includes(id) && (deleted || is_bot || is_restricted)) found.push(id)
+    cursor = response_metadata?.next_cursor
+    if (!cursor) return found
+  }
 }
 
 /**
@@ -87,7 +155,10 @@ async function call({ SLACK_API = API, SLACK_TOKEN }, method, args) {
     headers: { authorization: `Bearer ${SLACK_TOKEN}`, 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(args).toString(),
   })
-  const body = response.ok ? /** @type {any} */ (await response.json()) : { error: response.status }
+  const { status } = response
+  const body = /** @type {any} */ (response.ok && (await response.json().catch(() => undefined))) || { error: status }
   if (body.ok) return body
-  throw refusal(response, `Slack answered ${body.error} to ${method}.`)
+  const detail = `Slack answered ${body.error}${body.needed ? ` (${body.needed})` : ''} to ${method}.`
+  const isRefused = typeof body.error === 'string' ? !TEMPORARY.includes(body.error) : isFinal(status)
+  throw isRefused ? new Refused(detail, body.error) : refusal(response, detail)
 }

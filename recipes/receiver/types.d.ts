@@ -11,7 +11,7 @@ export interface Source {
   secret: string
   /** Milliseconds in which the receiver answers: less than the source waits. */
   timeout: number
-  /** Returns whether the body was signed with the secret. */
+  /** Returns whether the body was signed with the secret. Throws a `Problem` for a text that is no secret. */
   verify(delivery: Delivery): Promise<boolean>
   /** Reads the event of a delivery. */
   read(headers: Headers, payload: Payload, mapping: Mapping): Event
@@ -153,7 +153,7 @@ export interface Chat {
   rolesOf(env: Env, mapping: ChatMapping, user: string): Promise<string[] | undefined>
   /** Returns the users who have any of the roles, with their roles. */
   holders(env: Env, mapping: ChatMapping): Promise<Map<string, string[]>>
-  /** Gives a user a role, or takes it. */
+  /** Gives a user a role, or takes it. Throws a `Refused` if the chat refuses that for good. */
   setRole(env: Env, mapping: ChatMapping, user: string, role: string, has: boolean): Promise<void>
 }
 

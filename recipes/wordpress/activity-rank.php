@@ -479,9 +479,15 @@ function send_batch(array $rows): void
         return isset($activity['action']);
     }));
     foreach ($counted ? request('POST', '/v1/activity', $counted)['results'] : [] as $index => $result) {
-        if (isset($result['error'])) {
-            log_refusal(wp_json_encode($counted[$index]), $result['error']);
+        if (!isset($result['error'])) {
+            continue;
         }
+        $status = $result['error']['status'] ?? 400;
+        if ($status >= 500 || in_array($status, [408, 429], true)) {
+            // The batch is sent again: what it has counted is a duplicate then.
+            throw new \RuntimeException("POST /v1/activity: $status " . ($result['error']['detail'] ?? ''));
+        }
+        log_refusal(wp_json_encode($counted[$index]), $result['error']);
     }
     foreach ($erased as $user) {
         // A key without the scope `admin` keeps no other activity from being sent.

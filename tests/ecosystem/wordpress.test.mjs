@@ -188,6 +188,20 @@ it('refused member id keeps no other activity back', async () => {
   assert.equal(await site.php("return get_option('activity_rank_error');"), '')
 })
 
+it('activity that is unavailable for now stays', async () => {
+  const user = await newUser()
+  await newPost(user)
+  const error = { type: '/problems/store-unavailable', title: 'Unavailable', status: 503, detail: 'Later.' }
+  fault = ({ url }) =>
+    url === '/v1/activity' ? { status: 200, body: JSON.stringify({ results: [{ error }] }) } : undefined
+  await send()
+  fault = () => undefined
+  assert.equal((await waiting()).length, 1)
+  assert.equal(await site.php("return get_option('activity_rank_error');"), 'POST /v1/activity: 503 Later.')
+  await send()
+  assert.deepEqual([await waiting(), await app.score(user)], [[], 10])
+})
+
 for (const id of ['0', 'constructor', '..']) {
   it(`member id ${id} is one like any other`, async () => {
     const user = await newUser()

@@ -66,11 +66,21 @@ for (const [name, chat] of Object.entries(CHATS)) {
 
     const rolesOf = (id) => [...api.roles.get(id)].toSorted()
 
-    /** Sends a message of the deployment, and returns the status. */
-    async function message(type, data) {
+    /** Returns a message of the deployment. */
+    function messageRequest(type, data, url = 'https://worker.example.com') {
       const body = JSON.stringify({ type, timestamp: new Date().toISOString(), data })
       const headers = { 'content-type': 'application/json', ...SIGN.generic(body) }
-      return (await fetch(`${worker.url}/webhook`, { method: 'POST', headers, body })).status
+      return new Request(`${url}/webhook`, { method: 'POST', headers, body })
+    }
+    /** Sends a message, and returns the status. */
+    const message = async (type, data) => (await fetch(messageRequest(type, data, worker.url))).status
+    /** Handles the message that member 9 reached a level in this process, and returns the response. */
+    const handle = async (t, more = {}) => {
+      t.mock.method(console, 'error', () => {})
+      const source = /** @type {import('../../recipes/receiver/types.js').Chat} */ (SOURCES[name])
+      const context = { waitUntil() {} }
+      const request = messageRequest('level.reached', { user: { id: '9' } })
+      return chatWorker(source, mappingOf(name)).fetch(request, { ...vars, ...more }, context)
     }
 
     /** Sends a command, and returns whether the answer is private, and its text. */
@@ -95,7 +105,7 @@ for (const [name, chat] of Object.entries(CHATS)) {
     })
 
     it('rank of an account without points names /link', async () => {
-      const text = 'You have no points of this week. If your account is not linked: /link'
+      const text = 'You have no points this week. If your account is not linked: /link'
       assert.deepEqual(await command('rank'), [true, text])
     })
 
@@ -154,6 +164,31 @@ for (const [name, chat] of Object.entries(CHATS)) {
       assert.deepEqual(rolesOf(user), all)
     })
 
+    for (const [answer, reason] of chat.refusals) {
+      it(`role is refused for good: ${reason}`, async (t) => {
+        t.after(() => (api.refusal = undefined))
+        const { level, ...others } = chat.roles
+        api.roles.get(user).clear()
+        api.refusal = { role: level, answer }
+        const response = await handle(t)
+        const { refused } = await response.json()
+        assert.deepEqual([response.status, refused.length, rolesOf(user)], [200, 1, Object.values(others).toSorted()])
+        assert.ok(refused[0].startsWith(`${level}: ${reason} to `), refused[0])
+        const lines = /** @type {any} */ (console.error).mock.calls.map(({ arguments: [line] }) => line)
+        assert.deepEqual(lines, refused)
+        api.refusal = undefined
+        assert.equal((await handle(t)).status, 204)
+        assert.deepEqual(rolesOf(user), all)
+      })
+    }
+
+    it('wrong token ends the attempts', async (t) => {
+      const response = await handle(t, { [`${name.toUpperCase()}_TOKEN`]: 'wrong' })
+      const { type, detail } = await response.json()
+      assert.deepEqual([response.status, type], [410, '/problems/chat-refused'])
+      assert.ok(detail.startsWith(chat.unauthorized), detail)
+    })
+
     it('member who left the chat is no error', async () => {
       const roles = api.roles.get(user)
       if (name === 'discord') api.roles.delete(user)
@@ -168,7 +203,8 @@ for (const [name, chat] of Object.entries(CHATS)) {
     })
 
     it('top escapes names', async () => {
-      assert.deepEqual(await command('top', 'week', stranger), [false, `1. ${chat.escaped}: 2`])
+      const text = `Top 10 this week:\n1. ${chat.escaped}: 2\n<${rank.url}/#week>`
+      assert.deepEqual(await command('top', 'week', stranger), [false, text])
       assert.deepEqual(await command('other', '', stranger), [true, 'There are /rank, /top and /link.'])
     })
 
@@ -240,6 +276,30 @@ for (const [name, chat] of Object.entries(CHATS)) {
   })
 }
 
+for (const [name, answer] of /** @type {const} */ ([
+  ['their list', undefined],
+  ['one after the other without its scope', [200, { ok: false, error: 'missing_scope', needed: 'users:read' }]],
+])) {
+  it(`deactivated users of Slack are left out: ${name}`, async (t) => {
+    const api = await CHATS.slack.start()
+    t.after(() => api.stop())
+    const warn = t.mock.method(console, 'warn', () => {})
+    const role = CHATS.slack.roles.level
+    for (const user of ['U1', 'U2', 'U3']) api.roles.set(user, new Set(user === 'U3' ? [] : [role]))
+    api.inactive.add('U1')
+    api.refusal = answer && { role: 'users.list', answer }
+    await slack.setRole(CHATS.slack.vars(api.url), { roles: [] }, 'U3', role, true)
+    assert.deepEqual(
+      [...api.roles].filter(([, roles]) => roles.has(role)).map(([user]) => user),
+      ['U2', 'U3'],
+    )
+    assert.deepEqual(
+      warn.mock.calls.map(({ arguments: [line] }) => line),
+      [`Slack accepts no deactivated user, guest or bot in ${role}: U1.`],
+    )
+  })
+}
+
 it('ping of Discord is answered', async () => {
   const body = new TextEncoder().encode('{"type":1}')
   const response = discord.read(body)
@@ -264,13 +324,22 @@ for (const [name, source] of Object.entries(SOURCES)) {
   })
 }
 
+it('public key of Discord has 64 digits', async () => {
+  const delivery = { headers: new Headers(), body: new Uint8Array(), now: 0 }
+  await assert.rejects(
+    async () => discord.verify({ ...delivery, secret: 'a token' }),
+    ({ document }) =>
+      document.status === 500 && document.detail.startsWith('DISCORD_PUBLIC_KEY must be the public key'),
+  )
+})
+
 it('unknown server of Discord is an error', async (t) => {
   const api = await CHATS.discord.start()
   t.after(() => api.stop())
   const env = { ...CHATS.discord.vars(api.url), ACTIVITY_RANK_URL: 'http://127.0.0.1:1', ACTIVITY_RANK_KEY: KEY }
   const mapping = { ...mappingOf('discord'), guild: '1' }
   await assert.rejects(chatWorker(discord, mapping).scheduled(undefined, env), {
-    message: 'Discord answered 404 to GET /guilds/1/members?limit=1000&after=0.',
+    message: 'Discord answered 404 (Unknown Guild) to GET /guilds/1/members?limit=1000&after=0.',
   })
 })
 
@@ -279,10 +348,11 @@ for (const [name, rule, message] of [
   ['a number for a role', { role: 1, level: 2 }, '`role` must be the id of a role, as text.'],
   ['two reasons', { role: '1', level: 2, place: 'week' }, 'one of `level`, `place` and `achievement` is required.'],
   ['an open period', { role: '1', place: 'all' }, '`place` must be one of day, week, month, year.'],
+  ['the id of the server', { role: '9', level: 2 }, '`role` is the id of the server, which everyone has as a role.'],
   ['four places', { role: '1', place: 'week', within: 4 }, '`within` must be 1, 2 or 3.'],
 ]) {
   it(`role with ${name} is refused`, () => {
-    const mapping = /** @type {any} */ ({ roles: [rule] })
+    const mapping = /** @type {any} */ ({ guild: '9', roles: [rule] })
     assert.throws(() => chatWorker(discord, mapping), { message: `mapping.json: roles.0: ${message}` })
   })
 }

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 
-import { connect, send } from '../../recipes/receiver/deployment.js'
-import { ApiError } from '../../sdk/js/src/errors.js'
+import { connect, failureOf, send } from '../../recipes/receiver/deployment.js'
+import { errorResponse } from '../../recipes/receiver/problem.js'
+import { ApiError, ConnectionError } from '../../sdk/js/src/errors.js'
 
 const URL = 'https://rank.example.com'
 for (const [name, env, detail] of [
@@ -91,6 +92,39 @@ it('undo without a journal names the user', async () => {
   await assert.rejects(sendUndo([NO_JOURNAL], ''), { status: 422 })
 })
 
-it('journal that lags answers 503', async () => {
-  await assert.rejects(sendUndo([refused(503, 'store-unavailable')]), ({ document }) => document.status === 503)
-})
+for (const [name, error, status, detail] of /** @type {[string, Error, number, string][]} */ ([
+  [
+    'journal that lags',
+    new ApiError('countActivity', refused(503, 'store-unavailable')),
+    503,
+    'The deployment did not count the activity (countActivity: 503 Injected). Send the delivery again.',
+  ],
+  [
+    'timeout of a proxy',
+    new ApiError('countActivity', { type: 'about:blank', title: 'Request Timeout', status: 408 }),
+    503,
+    'The deployment did not count the activity (countActivity: 408 Request Timeout). Send the delivery again.',
+  ],
+  [
+    'deployment that does not respond',
+    new ConnectionError('countActivity', new Error('connect ECONNREFUSED 127.0.0.1:1')),
+    503,
+    'The deployment did not count the activity (countActivity: no response: connect ECONNREFUSED 127.0.0.1:1). Send the delivery again.',
+  ],
+  [
+    'other server',
+    new ApiError('countActivity', { type: 'about:blank', title: 'Not Found', status: 404 }),
+    500,
+    'RANK or ACTIVITY_RANK_URL is not a deployment of activity-rank: countActivity: 404 Not Found',
+  ],
+])) {
+  it(`${name} answers ${status} with the reason, logged`, async (t) => {
+    const log = t.mock.method(console, 'error', () => {})
+    const response = errorResponse(failureOf(error))
+    assert.deepEqual([response.status, (await response.json()).detail], [status, detail])
+    assert.deepEqual(
+      log.mock.calls.map(({ arguments: [line] }) => line),
+      [detail],
+    )
+  })
+}

@@ -3,7 +3,21 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 
-import { deliver, ONCE, outcomes, payload, points, read, SIGN, startReceiver, thrice, UNDONE_ONCE } from './support.mjs'
+import { generic } from '../../recipes/receiver/generic.js'
+import { parse } from '../../recipes/receiver/receiver.js'
+import {
+  deliver,
+  ONCE,
+  outcomes,
+  payload,
+  points,
+  read,
+  SECRET,
+  SIGN,
+  startReceiver,
+  thrice,
+  UNDONE_ONCE,
+} from './support.mjs'
 
 let app
 before(async () => {
@@ -48,6 +62,38 @@ it('undo delivered three times takes the points once', async () => {
   assert.equal(await outcomes(app, LIKED, body(LIKED, 'u2')), 'counted')
   assert.deepEqual(await thrice(app, 'photo.unliked', body('photo.unliked', 'u2')), UNDONE_ONCE)
   assert.equal(await outcomes(app, LIKED, body(LIKED, 'u2')), 'stale')
+})
+
+/** Databases make ids of the time, and JavaScript rounds them. */
+it('integers above 2^53 keep their digits', async () => {
+  for (const [member, photo] of [
+    ['1234567890123456781', '71'],
+    ['1234567890123456782', '71'],
+    ['7', '1234567890123456789'],
+    ['7', '1234567890123456790'],
+  ]) {
+    const event = payload('generic', LIKED, { 'data.member.id': 'MEMBER', 'data.photo.id': 'PHOTO' })
+    const text = JSON.stringify(event).replace('"MEMBER"', member).replace('"PHOTO"', photo)
+    assert.equal(await outcomes(app, LIKED, text), 'counted')
+    assert.ok((await points(app, member)).some(({ target }) => target === `photo-${photo}`))
+  }
+  const text = '{"a":"1 \\"12345678901234567890","b":[-12345678901234567890,0.1234567890123456,1e30,42]}'
+  const b = ['-12345678901234567890', 0.1234567890123456, 1e30, 42]
+  assert.deepEqual(parse(new TextEncoder().encode(text)), { a: '1 "12345678901234567890', b })
+})
+
+it('secret is base64, also with v1 before it', async () => {
+  const text = JSON.stringify(body(LIKED, 'u6'))
+  const delivery = { headers: new Headers(SIGN.generic(text)), body: new TextEncoder().encode(text), now: Date.now() }
+  assert.equal(await generic.verify({ ...delivery, secret: `v1,${SECRET}` }), true)
+  const detail =
+    'WEBHOOK_SECRET must be `whsec_` and the base64 of at least 24 random bytes: echo "whsec_$(openssl rand -base64 32)"'
+  for (const secret of ['correct horse battery staple', 'password', 'whsec_']) {
+    await assert.rejects(
+      async () => generic.verify({ ...delivery, secret }),
+      ({ document }) => document.status === 500 && document.detail === detail,
+    )
+  }
 })
 
 it('one valid signature of several suffices', async () => {

@@ -173,6 +173,9 @@ for (const [name, event, values] of [
   ['private repository', 'issues.opened', { 'repository.private': true }],
   ['star of a private repository', 'star.created', { 'repository.private': true }],
   ['internal repository', 'issue_comment.created', { 'repository.visibility': 'internal' }],
+  ['issue of a deleted account', 'issues.opened', { 'issue.user': null }],
+  ['comment of a deleted account', 'issue_comment.created', { 'comment.user': null }],
+  ['pull request of a deleted account', 'pull_request.closed', { 'pull_request.user': null }],
   ['ping', 'ping', {}],
 ]) {
   it(`${name} answers 204`, async () => {
@@ -249,10 +252,15 @@ for (const { name, id, fault, retryAfter } of [
   })
 }
 
-it('refused service key answers 500', async () => {
-  await during(problem(401), async () => {
-    const response = await deliver(app, 'star.created', payload('github', 'star.created'))
-    assert.deepEqual([response.status, response.body.type], [500, '/problems/misconfigured'])
-    assert.ok(!JSON.stringify(response.body).includes('test-service-key'))
+for (const [name, fault] of /** @type {const} */ ([
+  ['refused service key', problem(401)],
+  ['address of another server', { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not found</h1>' }],
+])) {
+  it(`${name} answers 500`, async () => {
+    await during(fault, async () => {
+      const response = await deliver(app, 'star.created', payload('github', 'star.created'))
+      assert.deepEqual([response.status, response.body.type], [500, '/problems/misconfigured'])
+      assert.ok(!JSON.stringify(response.body).includes('test-service-key'))
+    })
   })
-})
+}

@@ -33,6 +33,11 @@ for (const [name, mapping, message] of [
     { events: {}, categories: ['general'] },
     'mapping.json: `categories` must be a list of integers.',
   ],
+  [
+    'with an inexact number',
+    { events: { liked: { ...RULE, if: { id: [1, 2 ** 53] } } } },
+    'mapping.json: liked: write integers from 2^53 on as text.',
+  ],
   ['with a number for a label', { events: {}, labels: [1] }, 'mapping.json: `labels` must be a list of names.'],
   [
     'with an unknown change of a member',
