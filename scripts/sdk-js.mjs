@@ -16,17 +16,27 @@ const METHODS = ['get', 'put', 'post', 'delete', 'patch']
 /** Returns the source of operations.js. */
 function operationsModule() {
   const { paths } = JSON.parse(readFileSync(DOCUMENT, 'utf8'))
-  const rows = Object.entries(paths).flatMap(([path, item]) =>
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([method]) => METHODS.includes(method))
-      .map(([method, { operationId }]) => `  ${operationId}: ['${method.toUpperCase()}', '${path}'],`),
+      .map(([method, operation]) => ({ method: method.toUpperCase(), path, ...operation })),
   )
+  const rows = operations.map(({ operationId, method, path }) => `  ${operationId}: ['${method}', '${path}'],`)
+  const withBody = operations.filter(({ requestBody }) => requestBody?.required)
   return `// Made by scripts/sdk-js.mjs from web/openapi.json.
 
 /** The method and path of each operation. */
 export const OPERATIONS = /** @type {const} */ ({
 ${rows.join('\n')}
 })
+
+/**
+ * The operations that need a body.
+ * @type {string[]}
+ */
+export const WITH_BODY = [
+${withBody.map(({ operationId }) => `  '${operationId}',`).join('\n')}
+]
 `
 }
 

@@ -50,6 +50,12 @@ async function write(t, { language, files, check, command }) {
   return { user, run: (values = {}) => run(command, { ...env, ...values }, folder) }
 }
 
+it('php function returns an array without a body', async (t) => {
+  const command = `php -r 'require "activity_rank.php"; echo json_encode(activity_rank("DELETE", "/v1/users/x"));'`
+  const { stdout, output } = await (await write(t, { ...LANGUAGES[0], command })).run()
+  assert.equal(stdout, '[]', output)
+})
+
 for (const language of LANGUAGES) {
   it(`${language.language} functions call the service`, async (t) => {
     const program = await write(t, language)

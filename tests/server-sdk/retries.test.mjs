@@ -5,7 +5,7 @@ import { after, before, it } from 'node:test'
 import { inspect } from 'node:util'
 
 import { ApiError, Client, ConnectionError } from '../../sdk/js/src/index.js'
-import { RETRY_DEFAULTS, retryDelay } from '../../sdk/js/src/retry.js'
+import { parseRetryAfter, RETRY_DEFAULTS, retryDelay } from '../../sdk/js/src/retry.js'
 import { eventually } from '../sdk/eventually.mjs'
 import { scaled } from '../sdk/slowness.mjs'
 import { CUT, FAST, HANG, KEY, problem, startApp, startProxy } from './support.mjs'
@@ -59,6 +59,14 @@ it('api error has the problem and the request id', async () => {
   assert.match(String(error.requestId), /\S/)
 })
 
+it('api error names each wrong field', async () => {
+  const body = /** @type {any} */ ({ user: '42', action: 'like', taget: 'p', at: 'now' })
+  const error = await app.client.countActivity({ body }).catch((error) => error)
+  const fields = error.problem.errors.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`)
+  assert.ok(fields.length > 1)
+  assert.equal(error.message, `countActivity: 400 The request is invalid: ${fields.join('; ')}`)
+})
+
 it('attempts are limited', async (t) => {
   const { proxy, client } = await faulty(t, [CUT, CUT, CUT, CUT, CUT])
   const error = await client.getHealth().catch((error) => error)
@@ -85,6 +93,38 @@ it('retry after is a lower bound, seconds or a date', async (t) => {
   const later = new Date(date.getTime() + 1000)
   const dated = await pauseAfter(t, { date: date.toUTCString(), 'retry-after': later.toUTCString() })
   assert.ok(dated >= 1000 && dated < 10_000, `${dated} ms`)
+})
+
+for (const [value, expected] of /** @type {[string, number | undefined][]} */ ([
+  [' 7 ', 7000],
+  ['Fri, 20 Nov 2026 08:00:30 GMT', 30_000],
+  ['Fri, 20 Nov 2026 07:00:00 GMT', 0],
+  ...['1.5', '-3', '+3', '1e3', 'soon', ''].map((value) => [value, undefined]),
+])) {
+  it(`retry after "${value}" is ${expected} ms`, () => {
+    const headers = new Headers({ 'retry-after': value, date: 'Fri, 20 Nov 2026 08:00:00 GMT' })
+    assert.equal(parseRetryAfter(headers), expected)
+  })
+}
+
+it('mistakes of a caller are named before a request', async (t) => {
+  for (const url of ['localhost:8787', 'https://', '', undefined]) {
+    assert.throws(() => new Client({ url: /** @type {any} */ (url) }), {
+      message: '`url` must be a URL that begins with https:// or http://.',
+    })
+  }
+  const { proxy, client } = await faulty(t, [])
+  const activity = /** @type {any} */ ({ user: '42', action: 'like' })
+  await assert.rejects(client.countActivity(activity), { message: 'countActivity: `body` is missing.' })
+  const id = /** @type {any} */ (2 ** 60)
+  for (const [call, name] of /** @type {[Promise<unknown>, string][]} */ ([
+    [client.putAccount({ user: '42', body: { of: id, token: '' } }), 'of'],
+    [client.putProfiles({ body: [{ id, name: 'Ada' }] }), 'id'],
+    [client.compareStandings({ period: 'day', ids: ['7', id] }), 'ids'],
+  ])) {
+    await assert.rejects(call, { message: `\`${name}\` must be a string or an integer below 2^53.` })
+  }
+  assert.equal(proxy.requests.length, 0)
 })
 
 it('long retry after fails at once', async (t) => {

@@ -18,14 +18,16 @@ export function userId(id, name = 'user') {
 }
 
 /**
- * Replaces numbers in fields of user ids by their decimal text. A replacer for `JSON.stringify`.
+ * Replaces numbers in fields of user ids by their decimal text. A replacer for `JSON.stringify`. Throws a `TypeError` for an integer
+ * from 2^53 on in any field: other fields, such as `of`, have ids too.
  * @param {string} name
  * @param {unknown} value
  */
-export const integersAsText = (name, value) =>
-  (name === 'user' || name === 'author') && (typeof value === 'number' || typeof value === 'bigint')
-    ? userId(value, name)
-    : value
+export function integersAsText(name, value) {
+  const isId = name === 'user' || name === 'author'
+  const isInexact = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
+  return isInexact || (isId && (typeof value === 'number' || typeof value === 'bigint')) ? userId(value, name) : value
+}
 
 /**
  * Returns a copy of an activity that JSON can represent. Throws what `JSON.stringify` throws, a `TypeError` for a value

@@ -12,7 +12,7 @@ export class ApiError extends Error {
    * @param {{ requestId?: string, retryAfter?: number }} [details]
    */
   constructor(operation, problem, { requestId, retryAfter } = {}) {
-    super(`${operation}: ${problem.status} ${problem.title}${problem.detail ? `: ${problem.detail}` : ''}`)
+    super(`${operation}: ${problem.status} ${problem.title}${problem.detail ? `: ${detailOf(problem)}` : ''}`)
     /** The operation, such as `getBoard`. */
     this.operation = operation
     /** The HTTP status code. */
@@ -59,6 +59,15 @@ export class ClosedError extends Error {
   constructor(what) {
     super(`${what} is closed.`)
   }
+}
+
+/**
+ * Returns what is wrong, field by field if there are several.
+ * @param {Problem} problem
+ */
+export function detailOf({ title, detail = title, errors = [] }) {
+  if (errors.length < 2) return detail
+  return errors.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`).join('; ')
 }
 
 // `fetch` of Node.js says only "fetch failed"; its cause says why.

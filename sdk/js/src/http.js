@@ -4,7 +4,7 @@
 
 import { integersAsText } from './activity.js'
 import { ApiError, ConnectionError } from './errors.js'
-import { OPERATIONS } from './operations.js'
+import { OPERATIONS, WITH_BODY } from './operations.js'
 import { isTemporary, parseRetryAfter, RETRY_DEFAULTS, retryDelay, sleep, withTimeout } from './retry.js'
 
 const TIMEOUT = 20_000 // ms for one attempt
@@ -19,7 +19,11 @@ export class Transport {
 
   /** @param {Pick<ClientOptions, 'url' | 'key' | 'fetch' | 'timeout' | 'retry'>} options */
   constructor({ url, key, fetch = globalThis.fetch, timeout = TIMEOUT, retry = {} }) {
-    const { origin, pathname } = new URL(url)
+    const text = String(url)
+    if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+      throw new TypeError('`url` must be a URL that begins with https:// or http://.')
+    }
+    const { origin, pathname } = new URL(text)
     this.#base = origin + pathname.replace(/\/+$/, '')
     if (typeof key === 'string') checkCredentials(key)
     this.#key = key
@@ -101,11 +105,12 @@ export class Transport {
 
 /**
  * Returns the text of a parameter. Lists are separated by commas, and an item with a comma has it encoded.
+ * @param {string} name
  * @param {unknown} value
  */
-function textOf(value) {
-  if (!Array.isArray(value)) return String(value)
-  return value.map((item) => String(item).replace(/[%,]/g, encodeURIComponent)).join()
+function textOf(name, value) {
+  if (!Array.isArray(value)) return String(integersAsText(name, value))
+  return value.map((item) => String(integersAsText(name, item)).replace(/[%,]/g, encodeURIComponent)).join()
 }
 
 /**
@@ -115,6 +120,7 @@ function textOf(value) {
  * @param {Record<string, unknown>} args
  */
 function resolve(base, operation, { body, ...args }) {
+  if (body === undefined && WITH_BODY.includes(operation)) throw new TypeError(`${operation}: \`body\` is missing.`)
   const [, template] = OPERATIONS[operation]
   const path = template.replace(/\{(\w+)\}/g, (_, name) => {
     const value = String(integersAsText(name, args[name]) ?? '')
@@ -124,7 +130,7 @@ function resolve(base, operation, { body, ...args }) {
     return encodeURIComponent(value)
   })
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(args)) if (value !== undefined) query.set(name, textOf(value))
+  for (const [name, value] of Object.entries(args)) if (value !== undefined) query.set(name, textOf(name, value))
   const url = base + path + (query.size ? `?${query}` : '')
   return { url, body: body === undefined ? undefined : JSON.stringify(body, integersAsText) }
 }

@@ -99,3 +99,29 @@ export const OPERATIONS = /** @type {const} */ ({
   getGallery: ['GET', '/gallery'],
   getDocs: ['GET', '/docs'],
 })
+
+/**
+ * The operations that need a body.
+ * @type {string[]}
+ */
+export const WITH_BODY = [
+  'countActivity',
+  'putEvent',
+  'recountEvent',
+  'publishRules',
+  'previewRules',
+  'createVisitor',
+  'putTarget',
+  'putTargetModeration',
+  'putTargets',
+  'putProfile',
+  'putProfiles',
+  'awardAchievement',
+  'putPause',
+  'putAccount',
+  'putModeration',
+  'adjustPoints',
+  'openCase',
+  'putCase',
+  'putSync',
+]

@@ -27,7 +27,7 @@ export function retryDelay(attempt, retryAfter, { baseDelay, maxDelay, random })
 }
 
 /**
- * Returns `Retry-After` in milliseconds, or `undefined` without a valid one. A date is compared with the
+ * Returns `Retry-After` in milliseconds, or `undefined` without whole seconds or a date. A date is compared with the
  * `Date` of the response, if it has one, so that the clock of this machine does not matter.
  * @param {Headers} headers
  */
@@ -35,7 +35,8 @@ export function parseRetryAfter(headers) {
   const value = headers.get('retry-after')?.trim()
   if (!value) return undefined
   if (/^\d+$/.test(value)) return Number(value) * 1000
-  const date = Date.parse(value)
+  // `Date.parse` reads a number as a year, so a date begins with its weekday.
+  const date = /^[a-z]{3}/i.test(value) ? Date.parse(value) : Number.NaN
   if (Number.isNaN(date)) return undefined
   return Math.max(0, date - (Date.parse(headers.get('date') ?? '') || Date.now()))
 }

@@ -9,7 +9,7 @@
 /** @import { Transport } from './http.js' */
 
 import { jsonActivity, MAX_BYTES } from './activity.js'
-import { ApiError, ClosedError } from './errors.js'
+import { ApiError, ClosedError, detailOf } from './errors.js'
 import { MemoryOutbox } from './outbox.js'
 import { isTemporaryStatus, retryDelay, sleep } from './retry.js'
 
@@ -271,10 +271,10 @@ function unlessAborted(promise, signal) {
  * @param {Problem} problem
  */
 function warnOfRefusal(activity, problem) {
-  console.warn(`activity-rank refused ${JSON.stringify(activity)}: ${problem.detail ?? problem.title}`)
+  console.warn(`activity-rank refused ${JSON.stringify(activity)}: ${detailOf(problem)}`)
 }
 
 /** @param {Error} error */
 function warnOfError(error) {
-  console.warn(`activity-rank: ${error.message} Activities are waiting and will be sent again.`)
+  console.warn(`activity-rank: ${error.message.replace(/\.?$/, '.')} Activities are waiting and will be sent again.`)
 }

@@ -353,6 +353,14 @@ def test_pages(public: Any, unique: str) -> None:
     assert public.get_manifest()["display"] == "minimal-ui"
 
 
+def test_error_names_each_wrong_field(api: Any) -> None:
+    with pytest.raises(ApiError) as caught:
+        api.count_activity({"user": "42", "action": "like", "taget": "p", "at": "now"})
+    fields = "; ".join(f"{item['pointer'][1:]}: {item['detail']}" for item in caught.value.errors)
+    assert len(caught.value.errors) > 1
+    assert str(caught.value) == f"400 The request is invalid: {fields}"
+
+
 def test_problem_has_its_fields(api: Any) -> None:
     with pytest.raises(ApiError) as caught:
         api.get_board("day", limit=1000)

@@ -75,7 +75,7 @@ def test_user_of_another_type_is_refused(user: Any) -> None:
 
 @pytest.mark.parametrize("secret", ["short", b"s" * 31, "é" * 15])
 def test_short_secret_is_refused(secret: str | bytes) -> None:
-    with pytest.raises(ValueError, match="at least 32 bytes") as caught:
+    with pytest.raises(ValueError, match="JWT_SECRET of the deployment, must have at least 32 bytes") as caught:
         user_token("42", secret)
     assert str(secret) not in str(caught.value)
 

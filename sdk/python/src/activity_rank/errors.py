@@ -33,7 +33,7 @@ class ApiError(RequestError):
     """The service refused a request with a problem document (RFC 9457)."""
 
     def __init__(self, problem: Problem, *, retry_after: float | None = None, request_id: str | None = None) -> None:
-        super().__init__(f"{problem['status']} {problem['title']}: {problem.get('detail', problem['type'])}")
+        super().__init__(f"{problem['status']} {problem['title']}: {_detail(problem)}")
         self.problem = problem
         """The problem document."""
         self.retry_after = retry_after
@@ -76,6 +76,14 @@ class UnsentError(ActivityRankError):
         self.activities = activities
         """What did not arrive, oldest first. An activity of a request that was cut off may have been counted: it has
         its instant `at`, so it counts once if it is sent again."""
+
+
+def _detail(problem: Problem) -> str:
+    """Returns what is wrong, field by field if there are several."""
+    errors = problem.get("errors", [])
+    if len(errors) < 2:
+        return problem.get("detail", problem["type"])
+    return "; ".join(f"{error['pointer'].removeprefix('/')}: {error['detail']}" for error in errors)
 
 
 def is_temporary(status: int) -> bool:

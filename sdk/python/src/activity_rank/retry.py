@@ -55,6 +55,6 @@ def parse_retry_after(headers: Mapping[str, str]) -> float | None:
 def _parse_date(text: str) -> datetime | None:
     try:
         date = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter for a time zone of many digits
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)

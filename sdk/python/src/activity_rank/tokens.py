@@ -47,7 +47,7 @@ def user_token(
     if seconds <= 0:
         raise ValueError("`lifetime` must be positive.")
     if algorithm == "HS256" and len(key.encode() if isinstance(key, str) else key) < _MIN_SECRET:
-        raise ValueError(f"`key` must have at least {_MIN_SECRET} bytes.")
+        raise ValueError(f"`key`, the JWT_SECRET of the deployment, must have at least {_MIN_SECRET} bytes.")
     now = int(time.time())
     optional = {"name": name, "picture": picture, "iss": issuer}
     payload: dict[str, Any] = {
