@@ -58,10 +58,10 @@ export interface Problem {
 export type Result = Outcome | { error: Problem; outcome?: undefined; points?: undefined; standings?: undefined }
 
 export interface Options {
-  /** The id of the signed-in user. */
+  /** The id of the signed-in user. A number from 2^53 on throws a `TypeError`. */
   user: string | number
-  /** A user token, or a function called before each request that returns one. */
-  token: string | (() => string | Promise<string>)
+  /** A user token, or a function called before each request that returns one. Without one, the client tries again later. */
+  token: string | (() => string | undefined | Promise<string | undefined>)
   /** The URL of the deployment; by default, where the module was loaded from. */
   src?: string | URL
   /** Whether results have standings; `true` by default. Without them, the service needs fewer commands of its store. */

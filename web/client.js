@@ -1,13 +1,15 @@
 // The browser client: queues a user's activity, sends it when the service is reachable, and reports each result.
 //
-//   const rank = new Client({ user: '42', token: async () => (await fetch('/my-token')).text() })
+//   const rank = new Client({ user: '42', token: () => readToken() })
 //   rank.visits()
 //   const { outcome, points } = await rank.track('like', 'post-7')
 
 /** @import { Activity, Options, Problem, Result } from './client.js' */
 /** @import { Item } from './client/queue.js' */
 
+import { someToken, userId } from './client/identity.js'
 import { Queue } from './client/queue.js'
+import { retryAfterOf } from './client/retry.js'
 import { normalPath, onVisit } from './client/visits.js'
 
 const TIMEOUT = 20e3 // ms for a response
@@ -49,7 +51,7 @@ export class Client extends EventTarget {
   constructor({ user, token, src = new URL('.', import.meta.url), standings = true }) {
     super()
     this.#standings = standings
-    this.#user = String(user)
+    this.#user = userId(user)
     this.#token = token
     this.#lastToken = typeof token === 'string' ? token : undefined
     const base = new URL(String(src).replace(/\/*$/, '/'), document.baseURI)
@@ -98,7 +100,7 @@ export class Client extends EventTarget {
    * @param {string[]} targets
    */
   async done(action, targets) {
-    const token = typeof this.#token === 'function' ? await this.#token() : this.#token
+    const token = await someToken(this.#token)
     const list = targets.map((target) => target.replace(/[%,]/g, encodeURIComponent))
     const path = `users/${this.#user}/done?${new URLSearchParams({ action, targets: list.join() })}`
     const type = /** @type {typeof Client} */ (this.constructor)
@@ -201,7 +203,7 @@ export class Client extends EventTarget {
     let response
     let body
     try {
-      const token = typeof this.#token === 'function' ? await this.#token() : this.#token
+      const token = await someToken(this.#token)
       this.#lastToken = token
       response = await this.#post(batch, token, AbortSignal.timeout(TIMEOUT))
       body = await response.json()
@@ -211,7 +213,7 @@ export class Client extends EventTarget {
     }
     const { status } = response
     if (isTemporary(status)) {
-      this.#fail(body.detail ?? `status ${status}`, response.headers.get('retry-after'))
+      this.#fail(body.detail ?? `status ${status}`, retryAfterOf(response))
       return
     }
     const results = response.ok ? (body.results ?? [body]) : batch.map(() => ({ error: body }))
@@ -258,13 +260,13 @@ export class Client extends EventTarget {
 
   /**
    * @param {string} message
-   * @param {string | null} [retryAfter] seconds
+   * @param {number} [retryAfter] ms
    */
-  #fail(message, retryAfter) {
+  #fail(message, retryAfter = 0) {
     this.#failures++
     const backoff = Math.min(MAX_BACKOFF, 1e3 * 2 ** this.#failures)
     this.#retryAt = Date.now() + backoff * (0.5 + Math.random() / 2)
-    this.#queue.pause = Number(retryAfter) * 1e3 || 0
+    this.#queue.pause = retryAfter
     this.dispatchEvent(new ErrorEvent('error', { message }))
   }
 

@@ -58,7 +58,10 @@ app.get('/', async (context) => {
   import { Client } from '/rank/client.js'
   const user = document.querySelector('activity-rank').getAttribute('user')
   if (user) {
-    const token = async () => (await fetch('/my-token')).text()
+    const token = async () => {
+      const response = await fetch('/my-token')
+      return response.ok ? response.text() : undefined
+    }
     new Client({ user, token }).visits()
   }
 </script>

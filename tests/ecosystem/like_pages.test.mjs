@@ -46,15 +46,18 @@ const SITES = {
       'document.config.js': block('js', '// docusaurus.config.js'),
       'docusaurus.config.js': `import document from './document.config.js'
         const presets = [['classic', { blog: false, docs: { routeBasePath: '/' } }]]
-        export default { title: 'Docs', url: 'https://www.example.com', baseUrl: '/', presets, ...document }`,
+        const url = 'https://www.example.com'
+        export default { title: 'Docs', url, baseUrl: '/', trailingSlash: true, presets, ...document }`,
       'docs/first.md': '---\nslug: /\n---\n# First\nText\n',
+      'docs/日本.md': '# Second\nText\n',
     }),
     // The wrapper that the command writes is replaced by the file of the document.
     commands: [INSTALL, 'npm run swizzle @docusaurus/theme-classic DocItem/Footer -- --wrap --javascript --danger'],
     later: () => named('jsx', 'src/theme/DocItem/Footer/index.js'),
     build: 'npm run build',
     output: 'build',
-    page: '/',
+    page: encodeURI('/日本/'),
+    register: true,
     actions: ['Yes', 'No'],
   },
   starlight: {
@@ -102,12 +105,7 @@ before(async () => {
       BOARD_MAX_AGE: 0,
     },
   })
-  const pages = new Set(Object.values(SITES).map(({ page }) => page))
-  await app.request(
-    'PUT',
-    '/v1/targets',
-    [...pages].map((id) => ({ id, title: 'A page' })),
-  )
+  await app.request('PUT', '/v1/targets', [{ id: SITES.hugo.page, title: 'A page' }])
 })
 after(() => app?.stop())
 
@@ -123,10 +121,29 @@ it('document has the command of Docusaurus', () => {
   assert.ok(readFileSync(join(ROOT, 'docs/embedding.md'), 'utf8').includes(command))
 })
 
-for (const [name, { files, commands = [], later = () => ({}), build, output, page: path, actions }] of Object.entries(
-  SITES,
-)) {
+/** Registers the pages of a site as the document does. */
+async function register(folder) {
+  const script = replace(block('js', '/sitemap.xml'), {
+    'https://www.example.com/sitemap.xml': `${app.pages}/sitemap.xml`,
+    [DEPLOYMENT]: app.url,
+  })
+  writeFileSync(join(folder, 'register.mjs'), script)
+  const { status, output } = await run('node register.mjs', { ACTIVITY_RANK_KEY: app.serviceKey }, folder)
+  assert.equal(status, 0, output)
+}
+
+for (const [name, site] of Object.entries(SITES)) {
   it(`${name} page has the button`, async (t) => {
+    const {
+      files,
+      commands = [],
+      later = () => ({}),
+      build,
+      output,
+      page: path,
+      actions,
+      register: isRegistered,
+    } = site
     const folder = mkdtempSync(join(tmpdir(), `${name}-`))
     t.after(() => rmSync(folder, { recursive: true, force: true }))
     const env = { ASTRO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' }
@@ -137,6 +154,7 @@ for (const [name, { files, commands = [], later = () => ({}), build, output, pag
       assert.equal(status, 0, text)
     }
     serveFolder(app, join(folder, output))
+    if (isRegistered) await register(folder)
     const page = await app.visit(t, app.pages + path, {
       reducedMotion: 'reduce',
       viewport: { width: 1280, height: 900 },

@@ -10,7 +10,7 @@ export function serveFolder(app, folder) {
   for (const file of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!file.isFile()) continue
     const path = join(file.parentPath, file.name)
-    const url = path.slice(folder.length)
+    const url = encodeURI(path.slice(folder.length))
     const handler = (_, response) => {
       response.writeHead(200, { 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' })
       response.end(readFileSync(path))

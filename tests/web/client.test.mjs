@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, beforeEach, describe, it } from 'node:test'
 
+import { retryAfterOf } from '../../web/client/retry.js'
 import { eventually, gzippedSize, shareApp } from './support.mjs'
 
 let app
@@ -311,19 +312,51 @@ describe('responses', () => {
     assert.deepEqual(await counts(), { like: 1, comment: 1 })
   })
 
-  it('Retry-After holds for the next page too', async (t) => {
-    const page = await open(t)
-    const times = []
-    await intercept(page, (route) => {
-      times.push(Date.now())
-      return times.length > 1 ? route.continue() : failWith(route, 429, { 'retry-after': '4' })
+  for (const [name, value] of /** @type {[string, () => string][]} */ ([
+    ['seconds', () => '4'],
+    // Dates have whole seconds.
+    ['date', () => new Date(Date.now() + 5000).toUTCString()],
+  ])) {
+    it(`Retry-After as ${name} holds for the next page too`, async (t) => {
+      const page = await open(t)
+      const times = []
+      await intercept(page, (route) => {
+        times.push(Date.now())
+        return times.length > 1 ? route.continue() : failWith(route, 429, { 'retry-after': value() })
+      })
+      await page.evaluate(`rank.track('like', 'p'), 0`)
+      await eventually(() => failures(page), 1)
+      await page.reload()
+      await ready(page)
+      await eventually(counts, { like: 1 })
+      assert.ok(times[1] - times[0] >= 4000, `${times[1] - times[0]}`)
     })
-    await page.evaluate(`rank.track('like', 'p'), 0`)
-    await eventually(() => failures(page), 1)
-    await page.reload()
-    await ready(page)
-    await eventually(counts, { like: 1 })
-    assert.ok(times[1] - times[0] >= 4000, `${times[1] - times[0]}`)
+  }
+
+  it('Retry-After that is neither is ignored', () => {
+    const of = (value) => retryAfterOf(new Response(null, { headers: { 'retry-after': value } }))
+    assert.deepEqual(['1.5', '-3', '+3', '1e3', 'soon', ''].map(of), [0, 0, 0, 0, 0, 0])
+    const dates = ['Fri, 20 Nov 2020 08:00:00 GMT', 'Sat, 20 Nov 2100 08:00:00 GMT']
+    assert.deepEqual([' 7 ', '99999999999', ...dates].map(of), [7000, 3_600_000, 0, 3_600_000])
+  })
+
+  it('page in the place of a token is named', async (t) => {
+    const warnings = []
+    const before = (page) =>
+      page.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()))
+    const page = await open(t, `globalThis.token = '<!doctype html> Not found'`, { before })
+    await page.evaluate(`rank.addEventListener('error', ({ message }) => (globalThis.message = message))`)
+    await startTracking(page, `rank.track('like', 'p')`)
+    await eventually(() => page.evaluate('globalThis.message'), 'TypeError: token() returned no user token.')
+    assert.ok(
+      warnings.every((line) => /^activity-rank: token\(\) returned no user token\. /.test(line)),
+      warnings.join(),
+    )
+    assert.ok(warnings.length > 0)
+    await page.evaluate('delete globalThis.token')
+    assert.equal((await page.evaluate('pending')).outcome, 'counted')
+    const inexact = `(() => { try { new rank.constructor({ user: 2 ** 53, token: '' }) } catch (error) { return error.name } })()`
+    assert.equal(await page.evaluate(inexact), 'TypeError')
   })
 
   for (const status of [401, 500, 503]) {
@@ -462,7 +495,8 @@ describe('back/forward cache', () => {
   })
 })
 
-it('client has at most 5.9 KB gzipped', () => {
-  const bytes = gzippedSize(['client.js', 'client/queue.js', 'client/visits.js'])
-  assert.ok(bytes <= 5.9 * 1024, `${bytes}`)
+it('client has at most 6.5 KB gzipped', () => {
+  const parts = ['identity', 'queue', 'retry', 'visits'].map((name) => `client/${name}.js`)
+  const bytes = gzippedSize(['client.js', ...parts])
+  assert.ok(bytes <= 6.5 * 1024, `${bytes}`)
 })

@@ -94,6 +94,22 @@ describe('properties', () => {
       }
     }
   })
+
+  it('number that has lost digits is no attribute', async (t) => {
+    const page = await open(t, '<activity-rank></activity-rank>', () => BOARD)
+    const warnings = []
+    page.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()))
+    await page.waitForFunction(() => customElements.get('activity-rank'))
+    const users = await page.locator('activity-rank').evaluate((/** @type {any} */ element) =>
+      [42, Number('106242075399214372653'), 106242075399214372653n].map((user) => {
+        element.user = user
+        return element.getAttribute('user')
+      }),
+    )
+    assert.deepEqual(users, ['42', null, '106242075399214372653'])
+    assert.equal(warnings.length, 1)
+    assert.match(warnings[0], /`user` must be a text: 106242075399214370000 has lost digits\.$/)
+  })
 })
 
 describe('failures', () => {
@@ -160,7 +176,7 @@ describe('requests', () => {
   })
 
   /** In KB, gzipped. */
-  const SIZES = { rank: 18, climb: 12, heatmap: 10.3, card: 7.8, like: 6 }
+  const SIZES = { rank: 18, climb: 12.3, heatmap: 10.5, card: 8, like: 6.3 }
 
   it('scripts have at most their size', async () => {
     for (const [name, limit] of Object.entries(SIZES)) {

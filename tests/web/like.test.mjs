@@ -143,6 +143,37 @@ describe('like', () => {
     assert.equal(await status(page), '')
   })
 
+  for (const [name, attributes, expected] of [
+    ['missing target', '', 'The attribute `target` is missing.'],
+    [
+      'missing action of VISITORS',
+      'target="p" type="helpful"',
+      'responded with status 400: actions: each must be one of like. Does its setting VISITORS contain helpful,unhelpful?',
+    ],
+    [
+      'target that is not registered',
+      'target="unknown"',
+      'responded with status 404: The target unknown is not registered. Until it is registered, its number stays 0.',
+    ],
+  ]) {
+    it(`console names a ${name}`, async (t) => {
+      const warnings = []
+      const json = { title: 'Invalid', status: 400, detail: 'actions: each must be one of like' }
+      const page = await open(t, {
+        body: `<activity-like src="APP_URL" ${attributes}></activity-like>`,
+        before: async (page) => {
+          page.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()))
+          await page.route('**/v1/content/counts*actions=helpful*', (route) => route.fulfill({ status: 400, json }))
+        },
+      })
+      if (attributes.includes('unknown')) {
+        await loaded(page)
+        await button(page).click()
+      }
+      await eventually(() => warnings.map((line) => line.endsWith(expected)), [true])
+    })
+  }
+
   it('visitor with an invalid token is replaced', async (t) => {
     const script = `localStorage.setItem('activity-rank visitor APP_URL/', JSON.stringify({
       user: 'visitor:AAAAAAAAAAAAAAAAAAAAAA', token: 'visitor:AAAAAAAAAAAAAAAAAAAAAA.AAAA' }))`

@@ -1,5 +1,6 @@
 // <activity-climb>: a member's way up a board: the rank, the neighbours on a ladder, and what to do next.
 
+import { tokenOf } from '../client/identity.js'
 import { climb } from './climb-style.js'
 import { avatarOf, baseOf, make, medalOf, nameOf, pageOf, reflecting, showMovement, twoForms, write } from './dom.js'
 import { dateOf } from './languages.js'
@@ -162,8 +163,8 @@ export class ActivityClimb extends reflecting(ATTRIBUTES, common + member + pane
   }
 
   #fetchOwn = async (url, options) => {
-    const token = typeof this.#token === 'function' ? await this.#token() : this.#token
-    return this.#fetch(url, { ...options, headers: { authorization: `Bearer ${token}` } })
+    const token = await tokenOf(this.#token)
+    return this.#fetch(url, { ...options, ...(token && { headers: { authorization: `Bearer ${token}` } }) })
   }
 
   #onFacts = () => {

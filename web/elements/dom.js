@@ -127,7 +127,10 @@ export function reflecting(names, styles) {
         return this.getAttribute(name)
       },
       set(value) {
-        if (value == null) this.removeAttribute(name)
+        // Such a number stands for several ids: the element would show another member.
+        const isInexact = Number.isInteger(value) && !Number.isSafeInteger(value)
+        if (isInexact) console.warn(this, `\`${property}\` must be a text: ${value} has lost digits.`)
+        if (value == null || isInexact) this.removeAttribute(name)
         else this.setAttribute(name, value)
       },
     })

@@ -1,5 +1,6 @@
 // <activity-heatmap>: a user's days as a calendar, a year or a month. Without a token only what the user has made public.
 
+import { tokenOf } from '../client/identity.js'
 import { layoutOf, MONTH } from './calendar.js'
 import { baseOf, make, reflecting, write } from './dom.js'
 import { Grid } from './grid.js'
@@ -128,7 +129,7 @@ export class ActivityHeatmap extends reflecting(ATTRIBUTES, common + panel + hea
   }
 
   #fetch = async (url, options) => {
-    const token = typeof this.#token === 'function' ? await this.#token() : this.#token
+    const token = await tokenOf(this.#token)
     const headers = token ? { authorization: `Bearer ${token}` } : undefined
     const type = /** @type {typeof ActivityHeatmap} */ (this.constructor)
     const fetchDays = (days) => {

@@ -1,6 +1,7 @@
 // <activity-like>: a like button with its number, or the question whether a page was helpful. For members by their token, for
 // other readers by the token of a visitor.
 
+import { tokenOf } from '../client/identity.js'
 import { baseOf, make, reflecting, write } from './dom.js'
 import { like } from './like-style.js'
 import { Box, send, storeVisitor, visitorOf } from './likes.js'
@@ -16,6 +17,7 @@ const SVG = 'http://www.w3.org/2000/svg'
 const HEART = 'M12 21C5 15 2 12 2 8a5 5 0 0 1 10-1 5 5 0 0 1 10 1c0 4-3 7-10 13z'
 const POP = [{}, { transform: 'scale(1.3)' }, {}]
 const SHOWN = 4e3 // ms of a text
+const NO_TARGET = 'The attribute `target` is missing.'
 
 // Scripts of the page that may set a token have run.
 const pageIsReady = new Promise((resolve) => {
@@ -106,7 +108,11 @@ export class ActivityLike extends reflecting(ATTRIBUTES, common + like) {
     await null
     this.#isScheduled = false
     this.#box?.unwatch(this.#onState)
-    if (!this.isConnected || !this.target) return
+    if (!this.isConnected) return
+    if (!this.target) {
+      console.warn(this, NO_TARGET)
+      return this.#fail(NO_TARGET)
+    }
     try {
       const user = this.#token && this.user
       const { fetch } = /** @type {typeof ActivityLike} */ (this.constructor)
@@ -122,8 +128,7 @@ export class ActivityLike extends reflecting(ATTRIBUTES, common + like) {
   /** Returns the member with their token, else the visitor, who is a new one if `isWanted`. */
   #reader = async (isWanted) => {
     if (this.#token && this.user) {
-      const token = typeof this.#token === 'function' ? await this.#token() : this.#token
-      return { user: this.user, token }
+      return { user: this.user, token: await tokenOf(this.#token) }
     }
     const { fetch, turnstile } = /** @type {typeof ActivityLike} */ (this.constructor)
     const widget = async () => (await import('../elements/turnstile.js')).default(this)
@@ -163,7 +168,8 @@ export class ActivityLike extends reflecting(ATTRIBUTES, common + like) {
     if (target !== this.#watched) return
     const { failure } = state
     if (failure) {
-      warn(this, baseOf(this).href, failure)
+      const hint = failure.status === 400 ? `. Does its setting VISITORS contain ${this.#actions}?` : ''
+      warn(this, baseOf(this).href, failure, hint)
       return this.#fail(failure.problem?.detail ?? String(failure))
     }
     this.#state = state
@@ -210,9 +216,18 @@ export class ActivityLike extends reflecting(ATTRIBUTES, common + like) {
       if (failure.problem) warn(this, baseOf(this).href, failure)
       return this.#announce(failure.status === 429 ? texts.limited : texts.not_saved)
     }
+    if (isDone && !state.counts[action]) this.#warnOfUnregistered(target)
     if (this.#state?.done[action] !== isDone) return
     if (this.#actions.length > 1 && isDone) this.#announce(texts.thanks)
     this.dispatchEvent(new CustomEvent('answer', { bubbles: true, detail: { target, action, done: isDone } }))
+  }
+
+  /** Says in the console that a target is not registered. */
+  async #warnOfUnregistered(target) {
+    const [base, { fetch }] = [baseOf(this).href, /** @type {typeof ActivityLike} */ (this.constructor)]
+    await send(fetch, `${base}v1/targets/${encodeURIComponent(target)}`).catch((failure) => {
+      if (failure.status === 404) warn(this, base, failure, ' Until it is registered, its number stays 0.')
+    })
   }
 
   /** Sends changes of a target, and returns their results. A visitor whose token is not valid any more is replaced, once. */

@@ -1,5 +1,7 @@
 // Polling, shared by elements of the same URL.
 
+import { retryAfterOf } from '../client/retry.js'
+
 const TIMEOUT = 10e3 // ms for a response
 const MIN_GAP = 10e3 // ms between requests of refreshSoon()
 export const MAX_BACKOFF = 300e3 // ms between retries
@@ -71,7 +73,7 @@ export class Poll {
         this.#failures = 0
         this.publish({ data, at: Date.now(), failure: null })
       } else {
-        delay = this.#fail(response.status, data, response.headers.get('retry-after'))
+        delay = this.#fail(response.status, data, retryAfterOf(response))
       }
     } catch {
       delay = this.#fail(0)
@@ -126,11 +128,11 @@ export class Poll {
   }
 
   /** Publishes a failure and returns the delay until the retry, in ms. */
-  #fail(status, problem, retryAfter) {
+  #fail(status, problem, retryAfter = 0) {
     this.#failures++
     this.publish({ ...this.state, failure: { status, problem, offline: !navigator.onLine } })
     const backoff = Math.min(MAX_BACKOFF, 1e3 * 2 ** this.#failures)
-    return Math.max(Number(retryAfter) * 1e3 || 0, backoff * (0.5 + Math.random() / 2))
+    return Math.max(retryAfter, backoff * (0.5 + Math.random() / 2))
   }
 
   schedule(delay) {

@@ -16,7 +16,8 @@ const texts = (url, hashed) => ({
   }),
   script: `import { Client } from '${url}/client.js'
 
-const rank = new Client({ user: '42', token: async () => (await fetch('/my-token')).text() })
+const token = () => fetch('/my-token').then((response) => (response.ok ? response.text() : undefined))
+const rank = new Client({ user: '42', token })
 rank.visits()
 rank.track('like', 'post-7')`,
   curl: `curl ${url}/v1/activity \\

@@ -202,9 +202,14 @@ describe('failures', () => {
     const before = (page) => {
       warnings = recordWarnings(page)
     }
-    const page = await app.open(t, '<activity-rank src="APP_URL" event="nowhere"></activity-rank>', { before })
-    await eventually(() => text(page, 'status'), 'There is no such event.')
-    assert.deepEqual(warnings, [`<activity-rank>: ${app.url} responded with status 404: There is no event nowhere.`])
+    // Each reason once.
+    const events = ['nowhere', 'elsewhere', 'nowhere']
+    const tags = events.map((event) => `<activity-rank src="APP_URL" event="${event}"></activity-rank>`)
+    const page = await app.open(t, tags.join(''), { before })
+    const statuses = page.locator('activity-rank [part=status]', { hasText: 'There is no such event.' })
+    await eventually(() => statuses.count(), 3)
+    const line = (event) => `<activity-rank>: ${app.url} responded with status 404: There is no event ${event}.`
+    assert.deepEqual(warnings.toSorted(), [line('elsewhere'), line('nowhere')])
   })
 
   it('offline status shows until back online', async (t) => {
