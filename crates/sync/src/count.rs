@@ -17,6 +17,15 @@ fn separated(number: u64) -> String {
     }
 }
 
+/// `1 entry`, `5,792 entries`.
+#[must_use]
+pub fn count_entries(number: u64) -> String {
+    match number {
+        1 => "1 entry".to_owned(),
+        number => count(number, "entrie"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

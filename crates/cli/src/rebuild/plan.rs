@@ -855,9 +855,6 @@ impl Planner {
             activity.rule.points = activity.applied.unwrap_or(activity.rule.points);
         }
         let is_adjustment = activity.audit.is_some();
-        if is_adjustment {
-            self.close();
-        }
         self.users.add(&activity.user);
         // A recount between the activity and its undo may have changed the points of the record.
         let is_known =
@@ -868,6 +865,13 @@ impl Planner {
             FoundRecord::parse(activity.boards.record(at, points))
         });
         let found = found.flatten();
+        let has_events = self.definitions.events().next().is_some();
+        // A step that requests a record ends its request: the steps before it are complete then.
+        let is_alone =
+            is_adjustment || activity.verb == Verb::Undo && found.is_none() && has_events;
+        if is_alone {
+            self.close();
+        }
         let open = self.open_call(entry, then, expired, archived);
         let operation = Operation {
             rule: activity.rule,
@@ -887,7 +891,7 @@ impl Planner {
             account: String::new(),
         };
         open.push(&activity.user, operation);
-        if is_adjustment {
+        if is_alone {
             self.close();
         }
     }

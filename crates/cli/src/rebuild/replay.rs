@@ -25,13 +25,13 @@ use super::settings::Settings;
 use super::source::{Source, read_page};
 use super::state::{OwnedShard, Shard, State, lost_ownership};
 use super::store::{functions, script};
-use crate::count::count;
+use crate::count::count_entries;
 use crate::failure::Failure;
 use crate::printable::printable;
 
-/// Approximate size of a request; the last step may exceed it.
+/// Approximate size of a request; the last entries may exceed it.
 const REQUEST_BYTES: usize = 256 * 1024;
-/// Entries in one request; the last step may exceed it. They block Redis for some milliseconds.
+/// Entries in one request. They block Redis for some milliseconds.
 const REQUEST_ENTRIES: u64 = 200;
 /// Largest number of consecutive requests of a step for more data: a step that changes boards makes one
 /// for every [`NAMES`](super::plan::NAMES) names of the index.
@@ -241,14 +241,6 @@ pub fn format_throughput(entries: u64, start: Instant) -> String {
     format!("{} in {seconds:.1} s ({rate:.0}/s)", count_entries(entries))
 }
 
-/// `1 entry`, `5,792 entries`.
-fn count_entries(number: u64) -> String {
-    match number {
-        1 => "1 entry".to_owned(),
-        number => count(number, "entrie"),
-    }
-}
-
 /// Applies entries to the shadow.
 struct Applier {
     planner: Planner,
@@ -402,12 +394,19 @@ impl Applier {
     ) -> Result<ReplayReply, Failure> {
         let mut keys = vec![shard.keys.rebuild(), shard.written.recounted_users()];
         let mut args = vec![self.state.owner.clone(), self.state.entry.to_string()];
-        let (mut bytes, mut entries) = (0, 0);
-        for step in steps {
-            if bytes > REQUEST_BYTES || entries + step.entries > REQUEST_ENTRIES && entries > 0 {
-                break;
+        let (mut bytes, mut entries, mut is_counting) = (0, 0, false);
+        for (index, step) in steps.iter().enumerate() {
+            // Counting steps are in one request with the step that completes their entries. The next run after an interruption
+            // would apply them again, which looks as if the journal repeated activity.
+            if !is_counting {
+                let last = steps.iter().skip(index).find(|step| step.entry.is_some());
+                let more = last.map_or(0, |step| step.entries);
+                if bytes > REQUEST_BYTES || entries + more > REQUEST_ENTRIES && entries > 0 {
+                    break;
+                }
             }
             let (call, users) = (step.encode(context), step.users());
+            is_counting = step.entry.is_none() && (is_counting || !users.is_empty());
             args.push(call.script.to_owned());
             args.push(
                 step.entry

@@ -38,7 +38,7 @@ pub fn command(app: &JournalApp, args: &[&str]) -> Command {
     command_at(app, &app.endpoint.store, args)
 }
 
-/// Prepares the command with another URL of the store.
+/// Prepares the command with another URL of the store. A replay needs no confirmation.
 pub fn command_at(app: &JournalApp, store: &str, args: &[&str]) -> Command {
     let variables = [
         ("ACTIVITY_RANK_URL", app.url.as_str()),
@@ -47,7 +47,10 @@ pub fn command_at(app: &JournalApp, store: &str, args: &[&str]) -> Command {
         ("UPSTASH_REDIS_REST_TOKEN", TOKEN),
         ("PREFIX", &app.endpoint.prefix),
     ];
-    run::command(args, &variables)
+    let is_replay = matches!(args.first(), Some(&("rebuild" | "verify")));
+    let yes = is_replay.then_some("--yes");
+    let args: Vec<_> = args.iter().copied().chain(yes).collect();
+    run::command(&args, &variables)
 }
 
 /// Runs the command. Asserts that the output has no secret.

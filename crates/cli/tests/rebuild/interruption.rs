@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use crate::journal_app::JournalApp;
 use crate::observed::Observed;
 use crate::random::Random;
 use crate::recount::{RecountFile, dated_rules, recounts};
-use crate::stored::redis_command;
+use crate::stored::{assert_same, redis_command};
 
 /// What the first request of a phase contains, and the number of its first requests in which a run is killed.
 const PHASES: [(&str, u64); 3] = [("", 30), (SWAP, 6), ("[[\"UNLINK\"", 5)];
@@ -304,23 +305,58 @@ pub async fn hang_at(
     Ok(child)
 }
 
-/// SIGINT before the swap changes nothing that counts.
+/// SIGINT between two requests of the replay, and before the swap, changes nothing that counts, and the next run does not
+/// mistake what it applies again for activity that the journal repeats.
 #[tokio::test(flavor = "multi_thread")]
 async fn interrupted_rebuild_changes_nothing() -> TestResult {
     let app = JournalApp::start(|worker| worker);
     app.fill().await;
+    Random::new(11).send_activities(&app.api, 700).await;
     let before = Observed::read(&app).await?;
     let forwarder = Forwarder::to(&app.store());
-    let child = hang_at(&app, &forwarder, &["rebuild"], Fault::HangBefore, swaps).await?;
-    let error = interrupt(child)?;
-    let expected = "run it again to resume\nerror: interrupted";
-    assert!(error.contains(expected), "{error}");
-    let repeated = app.act("ada", "like", "p0").await;
-    assert_eq!(repeated.body["outcome"], "duplicate");
-    forwarder.heal();
-    finish(command_at(&app, &forwarder.url(), &["rebuild"]))?.assert_code(0);
+    // The store does not know the script of the first request, which is sent again as text.
+    let counting = AtomicUsize::new(0);
+    let counts_twice = move |request: &Recorded| {
+        let counts = String::from_utf8_lossy(&request.body).contains(",\"count\",");
+        counts && counting.fetch_add(1, Ordering::Relaxed) > 1
+    };
+    type IsReached = Box<dyn Fn(&Recorded) -> bool + Send>;
+    let points: [IsReached; 2] = [Box::new(counts_twice), Box::new(swaps)];
+    for is_reached in points {
+        let child = hang_at(
+            &app,
+            &forwarder,
+            &["rebuild"],
+            Fault::HangBefore,
+            is_reached,
+        )
+        .await?;
+        let error = interrupt(child)?;
+        let expected = "run it again to resume\nerror: interrupted";
+        assert!(error.contains(expected), "{error}");
+        let repeated = app.act("ada", "like", "p0").await;
+        assert_eq!(repeated.body["outcome"], "duplicate");
+        forwarder.heal();
+        let rebuilt = finish(command_at(&app, &forwarder.url(), &["rebuild"]))?.assert_code(0);
+        let expected = "no differences\nrebuilt from ";
+        assert!(rebuilt.stdout.starts_with(expected), "{rebuilt:?}");
+    }
     Observed::read(&app).await?.assert_same(&before);
     assert_verified(&app)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn interrupted_verify_deletes_its_keys() -> TestResult {
+    let app = JournalApp::start(|worker| worker);
+    app.fill().await;
+    let before = app.data()?;
+    let forwarder = Forwarder::to(&app.store());
+    let child = hang_at(&app, &forwarder, &["verify"], Fault::HangAfter, is_replay).await?;
+    let error = interrupt(child)?;
+    let expected = "error: interrupted: nothing was changed\n";
+    assert!(error.ends_with(expected), "{error}");
+    assert_same(&app.data()?, &before);
+    Ok(())
 }
 
 /// An isolate that knew the former generation goes on with the new one, in the same request.
