@@ -16,6 +16,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The service responds or gives up within two seconds; the rest is for slow connections.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The longest response, in bytes. A page of the journal, or of a source, has some megabytes.
+const MAX_RESPONSE: usize = 64 * 1024 * 1024;
+
 /// Sends requests with reqwest, and waits with tokio.
 #[derive(Debug)]
 struct Host(reqwest::Client);
@@ -29,14 +32,28 @@ impl Platform for Host {
                 Some(body) => sent.body(body),
                 None => sent,
             };
-            let no_response = |error: reqwest::Error| SendError::NoResponse(root_cause(&error));
-            let response = sent.send().await.map_err(no_response)?;
+            let no_response = |error: reqwest::Error| {
+                let cause = root_cause(&error);
+                // The error of a server that answers the first message of TLS in plain text.
+                SendError::NoResponse(match cause.contains("InvalidContentType") {
+                    true => "it does not speak TLS: its address may begin with http://".to_owned(),
+                    false => cause,
+                })
+            };
+            let mut response = sent.send().await.map_err(no_response)?;
             let (status, headers) = (response.status(), response.headers().clone());
-            let body = response.bytes().await.map_err(no_response)?;
+            let mut body = Vec::new();
+            while let Some(chunk) = response.chunk().await.map_err(no_response)? {
+                body.extend_from_slice(&chunk);
+                if body.len() > MAX_RESPONSE {
+                    let what = format!("more than {} MB", MAX_RESPONSE >> 20);
+                    return Err(SendError::Unusable(what));
+                }
+            }
             Ok(Response {
                 status,
                 headers,
-                body: body.into(),
+                body,
             })
         })
     }

@@ -40,6 +40,8 @@ pub struct Response {
 pub enum SendError {
     /// None came, or an incomplete one, with the cause.
     NoResponse(String),
+    /// A response that cannot be used, with the reason.
+    Unusable(String),
     /// The platform's budget of requests or time is used up: a later run goes on.
     Paused,
 }

@@ -60,7 +60,16 @@ impl Problem {
             title => title.to_owned(),
         };
         let detail = match parsed.detail.as_str() {
-            "" => format!("status {} without a problem document", status.as_u16()),
+            "" => {
+                let detail = format!("status {} without a problem document", status.as_u16());
+                // activity-rank has one for each error.
+                match status {
+                    StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
+                        format!("{detail}: the address is not that of activity-rank")
+                    }
+                    _ => detail,
+                }
+            }
             detail => detail.to_owned(),
         };
         Self {
@@ -155,10 +164,14 @@ mod tests {
 
     #[test]
     fn other_body_falls_back_to_the_status() {
-        let problem = Problem::from_response(StatusCode::BAD_GATEWAY, b"<html>");
-        let text = "Bad Gateway: status 502 without a problem document";
-        assert_eq!(problem.to_string(), text);
-        assert_eq!(problem.slug(), "502");
+        let other = ": the address is not that of activity-rank";
+        for (status, title, hint) in [(502, "Bad Gateway", ""), (404, "Not Found", other)] {
+            let code = StatusCode::from_u16(status).unwrap();
+            let problem = Problem::from_response(code, b"<html>");
+            let text = format!("{title}: status {status} without a problem document{hint}");
+            assert_eq!(problem.to_string(), text);
+            assert_eq!(problem.slug(), status.to_string());
+        }
     }
 
     #[test]

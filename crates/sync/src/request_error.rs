@@ -53,6 +53,10 @@ impl RequestError {
                 url: url.to_string(),
                 cause: printable(&cause),
             },
+            SendError::Unusable(what) => Self::UnexpectedResponse {
+                url: url.to_string(),
+                what,
+            },
             SendError::Paused => Self::Paused,
         }
     }

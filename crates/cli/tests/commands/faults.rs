@@ -124,6 +124,22 @@ async fn unreachable_service_fails_after_all_retries() -> TestResult {
     assert_eq!((run.code, run.stdout.as_str()), (Some(3), ""));
     let error = format!("error: {url}/v1/activity did not answer: Connection refused");
     assert!(run.stderr.starts_with(&error), "{}", run.stderr);
+    let args = format!("sync csv - --retries 1 --url {url}");
+    let sync = self::run(&service, &args, "user,action,target\n7,like,p\n")?;
+    let error = format!("error: {url}/healthz did not answer: Connection refused");
+    assert!(sync.stderr.starts_with(&error), "{sync:?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn service_without_tls_is_named() -> TestResult {
+    let service = Service::start().await?;
+    let url = service.url.replace("http:", "https:");
+    let error = format!(
+        "error: {url}/v1/activity did not answer: it does not speak TLS: its address may begin with http://\n"
+    );
+    let args = format!("import - --retries 0 --url {url}");
+    run(&service, &args, &lines(1, 1))?.assert_error(3, &error);
     Ok(())
 }
 

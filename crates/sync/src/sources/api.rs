@@ -14,15 +14,22 @@ use crate::failure::Failure;
 use crate::platform::{Platform, Progress, Request, Response};
 use crate::printable::printable;
 use crate::request_error::RequestError;
-use crate::retry::{waits, with_backoff};
+use crate::retry::{self, with_backoff};
 
 const REMAINING: &str = "x-ratelimit-remaining";
 const RESET: &str = "x-ratelimit-reset";
 /// The least wait for a rate limit that does not say when it ends.
 pub const LIMITED: Duration = Duration::from_secs(60);
 
+/// The longest wait for a rate limit: those of the sources end within an hour.
+const MAX_WAIT: Duration = Duration::from_hours(2);
+/// The most times that a rate limit may refuse a request.
+const WAITS: usize = 10;
+
 /// Maximum number of reads of a list that loses items meanwhile.
 const READS: usize = 5;
+/// The most pages of a list: of most sources five million items.
+const PAGES: u64 = 50_000;
 
 /// Sends requests, repeats them after failures, and waits for rate limits.
 pub struct Api<'a> {
@@ -99,7 +106,11 @@ impl<'a> Api<'a> {
                 if page.total < total {
                     break;
                 }
+                check_page(&url, number)?;
                 items.extend(page.items);
+                if items.len() as u64 > page.total {
+                    return Err(unexpected(&url, "more items than its total".to_owned()));
+                }
                 let read = format!("{} of {name}", count(items.len() as u64, "item"));
                 self.progress.advance(0, read);
                 if number >= page.pages {
@@ -124,15 +135,26 @@ impl<'a> Api<'a> {
         headers: &HeaderMap,
         body: Option<String>,
     ) -> Result<Answer, Failure> {
+        let mut waits = 0;
         loop {
             let attempt = || self.attempt(&method, url, headers, body.clone());
             let notify =
                 |error: &RequestError, wait| self.progress.retrying(&error.to_string(), wait);
-            let sleep = waits(&self.connection.platform);
+            let sleep = retry::waits(&self.connection.platform);
             let (status, headers, body) =
                 with_backoff(sleep, self.connection.retries, notify, attempt).await?;
             let wait = rate_limit(status, &headers, Timestamp::now());
             if let Some(wait) = wait {
+                waits += 1;
+                if wait > MAX_WAIT || waits > WAITS {
+                    let what = format!(
+                        "the rate limit of {} refuses for {} s, after {} waits",
+                        self.name,
+                        wait.as_secs(),
+                        waits - 1
+                    );
+                    return Err(unexpected(url, what));
+                }
                 self.wait(wait).await;
             }
             if status.is_success() {
@@ -212,9 +234,25 @@ fn rate_limit(status: StatusCode, headers: &HeaderMap, now: Timestamp) -> Option
     match number(REMAINING) {
         // A second more: clocks differ.
         Some(0) => {
-            Some(number(RESET).map_or(LIMITED, |reset| seconds(reset - now.as_second() + 1)))
+            let until = |reset: i64| reset.saturating_sub(now.as_second()).saturating_add(1);
+            Some(number(RESET).map_or(LIMITED, |reset| seconds(until(reset))))
         }
         _ => (status == StatusCode::TOO_MANY_REQUESTS).then_some(LIMITED),
+    }
+}
+
+/// Checks that a list may have a page with this number.
+///
+/// # Errors
+///
+/// [`Failure`] if the list seems to have no end.
+pub fn check_page(url: &Url, number: u64) -> Result<(), Failure> {
+    match number > PAGES {
+        true => Err(unexpected(
+            url,
+            format!("a list of more than {PAGES} pages"),
+        )),
+        false => Ok(()),
     }
 }
 
@@ -239,15 +277,97 @@ pub fn value_at<'a>(item: &'a Value, pointer: &str) -> &'a Value {
 #[cfg(test)]
 #[allow(missing_docs, reason = "a test of another module shares a function")]
 pub mod tests {
+    use std::future::ready;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
     use http::header::HeaderValue;
 
     use super::*;
+    use crate::platform::{Pending, SendError};
 
     /// Returns response headers.
     pub fn headers(all: &[(&'static str, &'static str)]) -> HeaderMap {
         let all = all.iter();
         all.map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)))
             .collect()
+    }
+
+    /// A source that gives the same answer to each request, and where no wait takes time.
+    #[derive(Debug)]
+    struct Source(Response);
+
+    impl Platform for Source {
+        fn send(&self, _: Request) -> Pending<'_, Result<Response, SendError>> {
+            Box::pin(ready(Ok(self.0.clone())))
+        }
+
+        fn sleep(&self, _: Duration) -> Pending<'_, ()> {
+            Box::pin(ready(()))
+        }
+    }
+
+    impl Progress for Source {
+        fn advance(&self, _: u64, _: String) {}
+
+        fn retrying(&self, _: &str, _: Duration) {}
+
+        fn print(&self, _: &str) {}
+    }
+
+    #[test]
+    fn hostile_source_ends_with_a_failure() {
+        let refused = "the rate limit of Source refuses for";
+        for (status, given, total, expected) in [
+            (
+                429,
+                &[("retry-after", "3155760000")][..],
+                0,
+                format!("{refused} 3155760000 s, after 0 waits"),
+            ),
+            (
+                429,
+                &[("retry-after", "0")],
+                0,
+                format!("{refused} 0 s, after 10 waits"),
+            ),
+            (
+                200,
+                &[],
+                u64::MAX,
+                "a list of more than 50000 pages".to_owned(),
+            ),
+            (200, &[], 1, "more items than its total".to_owned()),
+        ] {
+            let source = Source(Response {
+                status: StatusCode::from_u16(status).unwrap(),
+                headers: headers(given),
+                body: b"[1]".to_vec(),
+            });
+            let progress = Source(source.0.clone());
+            let connection = Connection {
+                platform: Arc::new(source),
+                url: Url::parse("https://source.example/").unwrap(),
+                retries: 0,
+            };
+            let api = Api::new("Source", &connection, &progress);
+            let request = |_| (connection.url.clone(), HeaderMap::new());
+            let page_of = |answer: &Answer| {
+                let items = answer.body.as_array()?.clone();
+                Some(Page {
+                    items,
+                    total,
+                    pages: u64::MAX,
+                })
+            };
+            let list = pin!(api.list("items", request, page_of));
+            // Nothing in it waits.
+            let Poll::Ready(list) = list.poll(&mut Context::from_waker(Waker::noop())) else {
+                panic!("{status} {given:?}: waits");
+            };
+            let expected = format!("unexpected response from https://source.example/: {expected}");
+            assert_eq!(list.unwrap_err().to_string(), expected);
+        }
     }
 
     #[test]
@@ -264,6 +384,12 @@ pub mod tests {
             (403, &[none, reset("1795132700")], Some(0)),
             (403, &[("retry-after", "9"), some], Some(9)),
             (403, &[some], None),
+            (403, &[none, reset("-9223372036854775808")], Some(0)),
+            (
+                200,
+                &[none, reset("9223372036854775807")],
+                Some(9_223_372_035_059_643_008),
+            ),
             (429, &[], Some(60)),
         ] {
             let status = StatusCode::from_u16(status).unwrap();

@@ -12,7 +12,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use url::Url;
 
-use super::api::{Api, Connection, text_at, unexpected, value_at};
+use super::api::{Api, Connection, check_page, text_at, unexpected, value_at};
 use super::discourse::{
     ID_PREFIX, LIKE, Like, Post, REGULAR, Solution, TYPES, Tables, Topic, add_profile,
 };
@@ -152,13 +152,15 @@ impl Forum<'_> {
 
     /// Reads the posts of listed topics. Returns topics whose first post is not among them.
     async fn read_posts(&mut self, collector: &mut Collector<'_>) -> Result<Vec<i64>, Failure> {
-        let mut before = None;
+        let (mut before, mut pages) = (None, 0);
         while before != Some(1) {
             let query: Vec<_> = before
                 .iter()
                 .map(|id: &i64| ("before", id.to_string()))
                 .collect();
             let (url, answer) = self.get("posts.json", &query).await?;
+            pages += 1;
+            check_page(&url, pages)?;
             let mut first = None;
             for post in list(&url, &answer, "/latest_posts")? {
                 let id = self.add_post(collector, &url, post)?;
@@ -167,8 +169,8 @@ impl Forum<'_> {
             // Former versions select from a range of ids, which may have no posts.
             before = match (before, first) {
                 (None, None) => return Err(unexpected(&url, "no posts".to_owned())),
-                (None, Some(first)) => Some(first),
-                (Some(before), Some(first)) if first < before => Some(first),
+                (None, Some(first)) => Some(first.max(1)),
+                (Some(before), Some(first)) if first < before => Some(first.max(1)),
                 (Some(before), _) => Some((before - POSTS).max(1)),
             };
             let read = count(self.tables.posts.len() as u64, "post");
@@ -190,6 +192,7 @@ impl Forum<'_> {
                 ("page", u64::to_string(&page)),
             ];
             let (url, answer) = self.get("latest.json", &query).await?;
+            check_page(&url, page)?;
             let found = list(&url, &answer, "/topic_list/topics")?;
             topics.extend(
                 found
@@ -319,6 +322,7 @@ impl Forum<'_> {
                     ("page", u64::to_string(&page)),
                 ];
                 let (url, answer) = self.get("post_action_users.json", &query).await?;
+                check_page(&url, page)?;
                 let users = list(&url, &answer, "/post_action_users")?;
                 for user in users {
                     let id = member(value_at(user, "/id"));

@@ -12,7 +12,7 @@ use http::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, LINK};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::api::{Answer, Api, Connection, LIMITED, unexpected, value_at};
+use super::api::{Answer, Api, Connection, LIMITED, check_page, unexpected, value_at};
 use super::{Adapter, Collector};
 use crate::count::count;
 use crate::facts::{Profile, Row, Target};
@@ -143,8 +143,10 @@ impl Github<'_> {
         let mut url = self.url(path);
         let query = query.iter().chain(&[("per_page", "100")]);
         url.query_pairs_mut().extend_pairs(query);
-        let (mut next, mut items) = (Some(url), 0);
+        let (mut next, mut items, mut pages) = (Some(url), 0, 0);
         while let Some(url) = next {
+            pages += 1;
+            check_page(&url, pages)?;
             let answer = self.request(Method::GET, &url, accept, None).await?;
             for item in answer.body.as_array().into_iter().flatten() {
                 items += 1;
@@ -168,7 +170,8 @@ impl Github<'_> {
     ) -> Result<(), Failure> {
         let url = self.graphql_url();
         let mut variables = variables.clone();
-        loop {
+        for page in 1.. {
+            check_page(&url, page)?;
             let body = json!({"query": query, "variables": variables}).to_string();
             let answer = self.query(&url, &body).await?;
             let connection = answer.pointer(&format!("/data{path}"));
@@ -188,6 +191,7 @@ impl Github<'_> {
                 variables.insert("after".to_owned(), value_at(page, "/endCursor").clone());
             }
         }
+        Ok(())
     }
 
     /// Sends a query of GraphQL. Repeats it if the rate limit refuses it, which has the status 200.
