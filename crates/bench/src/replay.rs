@@ -64,10 +64,10 @@ pub async fn run() -> Result<(), String> {
         "writes",
     ]);
     for (what, arguments) in [
-        ("verify", vec!["verify"]),
+        ("verify", vec!["verify", "--yes"]),
         ("recount, preview", [&recount[..], &["--dry-run"]].concat()),
         ("recount", [&recount[..], &["--apply", "--yes"]].concat()),
-        ("rebuild", vec!["rebuild"]),
+        ("rebuild", vec!["rebuild", "--yes"]),
         ("rules preview", preview),
     ] {
         let mut redis = stack.redis.connection();

@@ -13,7 +13,7 @@ use crate::args::{AccountsArgs, AccountsCommand, ImportAccountsArgs, ServiceArgs
 use crate::board::{RETRIES, User, parse_body, print_body};
 use crate::client::{Client, client};
 use crate::count::count;
-use crate::failure::{Failure, LINES_REFUSED};
+use crate::failure::{Failure, LINES_REFUSED, are};
 use crate::printable::printable;
 use crate::progress::Progress;
 use crate::request_error::RequestError;
@@ -67,7 +67,8 @@ pub async fn run(service: &ServiceArgs, args: &AccountsArgs) -> Result<ExitCode,
 /// Makes the users of a file accounts. A file with an invalid line changes nothing.
 async fn import(client: &Client, args: &ImportAccountsArgs) -> Result<ExitCode, Failure> {
     let (mut joins, mut invalid, mut file) = (Vec::new(), 0, Joins::default());
-    open(&args.file, &args.format)?.read(|raw| {
+    let is_field = |field: &str| ["user", "of"].contains(&field);
+    open(&args.file, &args.format, is_field)?.read(|raw| {
         let number = raw.number;
         let read = || match read_value(raw).map_err(|problem| problem.to_string())? {
             None => Ok(()),
@@ -85,12 +86,7 @@ async fn import(client: &Client, args: &ImportAccountsArgs) -> Result<ExitCode, 
         true
     })?;
     if invalid > 0 {
-        return Err(Failure::Usage(format!(
-            "nothing was sent, because {} of {} {} invalid: correct the file",
-            invalid,
-            printable(&args.file),
-            if invalid == 1 { "is" } else { "are" },
-        )));
+        return Err(Failure::InvalidAccounts(invalid));
     }
     let lines = joins.len() as u64;
     if args.dry_run {
@@ -129,7 +125,7 @@ async fn import(client: &Client, args: &ImportAccountsArgs) -> Result<ExitCode, 
     }
     progress.finish();
     let summary = json!({"lines": lines, "joined": joined, "refused": refused});
-    let text = format!("{} joined, {refused} refused", count(joined, "account"));
+    let text = format!("{} joined, {refused} refused", are(joined, "account"));
     finish(args, &summary, &text, refused)
 }
 

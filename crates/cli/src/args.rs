@@ -256,7 +256,7 @@ pub struct UploadArgs {
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,
     /// Maximum number of refused lines to print; all are counted
-    #[arg(long, value_name = "LINES", default_value_t = 20)]
+    #[arg(long, alias = "limit", value_name = "LINES", default_value_t = 20)]
     pub limit_errors: u64,
     /// Print the summary as JSON
     #[arg(long)]
@@ -434,9 +434,13 @@ pub enum Period {
 }
 
 fn service_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    let scheme = "must begin with http:// or https://";
+    let url = Url::parse(text).map_err(|error| match text.contains("://") {
+        true => error.to_string(),
+        false => scheme.to_owned(),
+    })?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err("must begin with http:// or https://".to_owned());
+        return Err(scheme.to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err("must not contain a user name or password".to_owned());

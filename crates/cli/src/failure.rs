@@ -9,6 +9,9 @@ use crate::count::count;
 use crate::printable::printable;
 use crate::request_error::RequestError;
 
+/// The end of the error of an interrupted upload.
+pub const RUN_AGAIN: &str = ": run it again to go on; what has counted counts once";
+
 /// Exit code: some lines were refused; all others were accepted.
 pub const LINES_REFUSED: u8 = 1;
 /// Exit code: store and journal differ.
@@ -79,11 +82,17 @@ pub enum Failure {
         what: String,
     },
     /// Lines of the file are invalid, and none was sent.
-    #[error("nothing was sent, because {} invalid: correct the file, or add --skip-invalid to send the other lines", invalid(*.0))]
+    #[error("nothing was sent, because {} invalid: correct the file, or add --skip-invalid to send the other lines", are(*.0, "line"))]
     InvalidLines(u64),
     /// Rows of a source are invalid, and nothing was sent.
-    #[error("nothing was sent, because {} invalid: correct the source, or add --skip-invalid to send the other rows", invalid_rows(*.0))]
+    #[error("nothing was sent, because {} invalid: correct the source, or add --skip-invalid to send the other rows", are(*.0, "row"))]
     InvalidRows(u64),
+    /// Rows of a source are invalid, and nothing was compared.
+    #[error("nothing was compared, because {} invalid: correct the source", are(*.0, "row"))]
+    NotCompared(u64),
+    /// Lines of a file of accounts are invalid, and none was sent.
+    #[error("nothing was sent, because {} invalid: correct the file", are(*.0, "line"))]
+    InvalidAccounts(u64),
     /// The store gave no usable response.
     #[error("{0}")]
     Store(String),
@@ -93,9 +102,9 @@ pub enum Failure {
     /// The service gave no usable response.
     #[error("{0}")]
     Service(#[from] RequestError),
-    /// Ctrl-C was pressed.
-    #[error("interrupted")]
-    Interrupted,
+    /// Ctrl-C was pressed; with the state afterwards.
+    #[error("interrupted{0}")]
+    Interrupted(&'static str),
     /// The reader of stdout closed the pipe, as `head` does. Not an error.
     #[error("standard output was closed")]
     StdoutClosed,
@@ -105,15 +114,27 @@ pub enum Failure {
 }
 
 /// `1 line is`, `3 lines are`.
-fn invalid(lines: u64) -> String {
-    let verb = if lines == 1 { "is" } else { "are" };
-    format!("{} {verb}", count(lines, "line"))
+#[must_use]
+pub fn are(number: u64, unit: &str) -> String {
+    let verb = if number == 1 { "is" } else { "are" };
+    format!("{} {verb}", count(number, unit))
 }
 
-/// `1 row is`, `3 rows are`.
-fn invalid_rows(rows: u64) -> String {
-    let verb = if rows == 1 { "is" } else { "are" };
-    format!("{} {verb}", count(rows, "row"))
+/// Runs until the end or Ctrl-C. `then` ends the error of an interruption.
+///
+/// # Errors
+///
+/// [`Failure::Interrupted`] after Ctrl-C, or that of the work.
+pub async fn interruptible<T>(
+    then: &'static str,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    tokio::select! {
+        // Work that waits for the signal too ends by itself.
+        biased;
+        done = work => done,
+        _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted(then)),
+    }
 }
 
 impl Failure {
@@ -124,10 +145,13 @@ impl Failure {
             Self::Usage(_) | Self::File { .. } | Self::Line { .. } | Self::Output(_) => {
                 ExitCode::from(INVALID_INPUT)
             }
-            Self::InvalidLines(_) | Self::InvalidRows(_) => ExitCode::from(LINES_REFUSED),
+            Self::InvalidLines(_)
+            | Self::InvalidRows(_)
+            | Self::NotCompared(_)
+            | Self::InvalidAccounts(_) => ExitCode::from(LINES_REFUSED),
             Self::Service(_) | Self::Store(_) | Self::Data(_) => ExitCode::from(UNAVAILABLE),
             // The shell convention for a process ended by SIGINT: 128 + 2.
-            Self::Interrupted => ExitCode::from(130),
+            Self::Interrupted(_) => ExitCode::from(130),
             Self::StdoutClosed => ExitCode::SUCCESS,
         }
     }

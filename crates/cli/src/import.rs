@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::upload::line::latest_time;
 use crate::upload::time_shift::TimeShift;
 use crate::upload::{self, Destination, upload};
-use activity_rank_sync::item::ItemKind;
+use activity_rank_sync::item::{ItemCheck, ItemKind};
 
 /// Route that accepts an array of activities and returns an outcome for each.
 pub const ACTIVITY: Destination = Destination {
@@ -30,7 +30,9 @@ pub async fn run(service: &ServiceArgs, args: &ImportArgs) -> Result<ExitCode, F
     if args.rebuild {
         return crate::rebuild::import::run(service, args).await;
     }
-    let mut source = upload::open(&args.file, &args.format)?;
+    let mut source = upload::open(&args.file, &args.format, |field| {
+        ItemCheck::activities(None).has_field(field)
+    })?;
     let time_shift = if args.shift_to_now {
         let latest = latest_time(&mut source)?;
         Some(TimeShift::between(

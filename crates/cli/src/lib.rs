@@ -70,17 +70,17 @@ use activity_rank_sync::{count, printable, problem, request_error};
 pub use args::Cli;
 
 use args::Command;
-use failure::Failure;
+use failure::{Failure, RUN_AGAIN, interruptible};
 use screen::Screen;
 
 /// Runs one command. Results go to stdout; errors go to stderr and determine the exit code.
 pub async fn run(cli: Cli) -> ExitCode {
     let service = &cli.service;
     let result = match &cli.command {
-        Command::Import(args) => import::run(service, args).await,
-        Command::Profiles(args) => profiles::run(service, args).await,
-        Command::Targets(args) => targets::run(service, args).await,
-        Command::Sync(args) => sync::run(service, args).await,
+        Command::Import(args) => interruptible(RUN_AGAIN, import::run(service, args)).await,
+        Command::Profiles(args) => interruptible(RUN_AGAIN, profiles::run(service, args)).await,
+        Command::Targets(args) => interruptible(RUN_AGAIN, targets::run(service, args)).await,
+        Command::Sync(args) => interruptible(RUN_AGAIN, sync::run(service, args)).await,
         Command::Top(args) => top::run(service, args).await,
         Command::Standing(args) => standing::run(service, args).await,
         Command::Me(args) => me::run(service, args).await,
@@ -89,14 +89,16 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Stats(args) => stats::run(service, args).await,
         Command::Moderate(args) => moderation::moderate(service, args).await,
         Command::Adjust(args) => moderation::adjust(service, args).await,
-        Command::Accounts(args) => accounts::run(service, args).await,
+        Command::Accounts(args) => interruptible(RUN_AGAIN, accounts::run(service, args)).await,
         Command::Rules(args) => rules::run(service, args).await,
         Command::Erase(args) => moderation::erase(service, args).await,
         Command::Doctor(args) => doctor::run(service, args).await,
         Command::Completions(args) => manual::completions(args),
         Command::Man => manual::man(),
         Command::Token(args) => token::run(args),
-        Command::Export(args) => export::run(service, args).await,
+        Command::Export(args) => {
+            interruptible(": no file was written", export::run(service, args)).await
+        }
         Command::Rebuild(args) => rebuild::run::run(service, args).await,
         Command::Verify(args) => rebuild::verify::run(service, args).await,
         Command::Recount(args) => rebuild::recount::run(service, args).await,

@@ -43,6 +43,12 @@ pub async fn moderate(service: &ServiceArgs, args: &ModerateArgs) -> Result<Exit
     if args.hide || args.show || args.freeze || args.unfreeze {
         // A PUT replaces both flags.
         let state: State = parse_body(&url, &body)?;
+        if (args.hide || args.freeze) && !state.hidden && is_unknown(&client, &state.user).await {
+            Screen::print_error(&format!(
+                "{} has no name and no points: is it the right id?",
+                state.user
+            ));
+        }
         let change = json!({
             "hidden": (state.hidden || args.hide) && !args.show,
             "frozen": (state.frozen || args.freeze) && !args.unfreeze,
@@ -62,6 +68,15 @@ pub async fn moderate(service: &ServiceArgs, args: &ModerateArgs) -> Result<Exit
         let flags = [flag(state.hidden, "hidden"), flag(state.frozen, "frozen")];
         format!("{}: {}", state.user, flags.join(", "))
     })
+}
+
+/// Returns whether a user has neither a profile nor points.
+async fn is_unknown(client: &Client, user: &User) -> bool {
+    let url = client.url(&["v1", "ranking", "all", "users", &user.id]);
+    let standing = client.get_with_key(&url).await.ok();
+    let standing = standing.and_then(|body| serde_json::from_slice::<Value>(&body).ok());
+    user.name.is_none()
+        && standing.is_some_and(|standing| standing.get("rank") == Some(&Value::Null))
 }
 
 /// Gives or takes points, or undoes an adjustment, and prints the outcome.

@@ -7,7 +7,7 @@ use reqwest::Method;
 use crate::args::{ProfilesArgs, ServiceArgs};
 use crate::failure::Failure;
 use crate::upload::{self, Destination, upload};
-use activity_rank_sync::item::ItemKind;
+use activity_rank_sync::item::{ItemCheck, ItemKind};
 
 /// Route that accepts an array of profiles and returns each stored profile.
 pub const PROFILES: Destination = Destination {
@@ -23,6 +23,8 @@ pub const PROFILES: Destination = Destination {
 ///
 /// Returns [`Failure`] if the file cannot be read or the service gives no usable response.
 pub async fn run(service: &ServiceArgs, args: &ProfilesArgs) -> Result<ExitCode, Failure> {
-    let source = upload::open(&args.file, &args.format)?;
+    let source = upload::open(&args.file, &args.format, |field| {
+        ItemCheck::Profile.has_field(field)
+    })?;
     upload(service, PROFILES, source, None, args.batch, &args.upload).await
 }

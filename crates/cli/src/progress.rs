@@ -58,7 +58,12 @@ impl Progress {
 
     /// Prints a line above the bar.
     pub fn print(&self, line: &str) {
-        self.bar.suspend(|| Screen::print_error(line));
+        self.suspend(|| Screen::print_error(line));
+    }
+
+    /// Runs what prints or asks without the bar.
+    pub fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
     }
 
     /// Removes the bar.

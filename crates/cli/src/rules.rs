@@ -124,8 +124,12 @@ fn describe(rules: &Rules) -> String {
     let mut lines = Vec::new();
     for (action, rule) in &rules.rules {
         let fields = rule.as_object().into_iter().flatten();
-        let fields = fields.map(|(name, value)| format!("{name} {value}"));
-        let fields = fields.collect::<Vec<_>>().join(", ").replace('"', "");
+        let mut fields: Vec<_> = fields.collect();
+        fields.sort_by_key(|(name, _)| *name != "points");
+        let fields = fields
+            .into_iter()
+            .map(|(name, value)| describe_field(name, value));
+        let fields = fields.collect::<Vec<_>>().join(", ");
         lines.push(printable(&format!("{action}: {fields}")));
     }
     if rules.locked {
@@ -133,6 +137,27 @@ fn describe(rules: &Rules) -> String {
     }
     lines.extend(rules.versions.iter().map(describe_version));
     lines.join("\n")
+}
+
+/// Returns what a field of a rule says.
+fn describe_field(name: &str, value: &Value) -> String {
+    match (name, value.as_str(), value.as_bool()) {
+        ("points", ..) => format!("{value} points"),
+        ("once", Some("standing"), _) => "once for each target".to_owned(),
+        ("once", Some("day"), _) => "once a day for each target".to_owned(),
+        ("undo", _, Some(true)) => "can be undone".to_owned(),
+        ("undo", _, Some(false)) => "cannot be undone".to_owned(),
+        ("by", Some("user"), _) => "sent by members or services".to_owned(),
+        ("by", Some("service"), _) => "sent by services alone".to_owned(),
+        ("own", _, Some(true)) => "also on own targets".to_owned(),
+        ("own", _, Some(false)) => "not on own targets".to_owned(),
+        ("daily_cap", ..) => format!("at most {value} points a day"),
+        ("member_cap", ..) => format!("at most {value} points a day if members send it"),
+        ("pair_cap", ..) => format!("at most {value} points a day to one member"),
+        ("cooldown", ..) => format!("at least {value} s apart"),
+        ("received", ..) => format!("{value} points for the target and its author"),
+        (name, ..) => format!("{name} {value}"),
+    }
 }
 
 fn describe_version(version: &Version) -> String {

@@ -38,6 +38,25 @@ impl Screen {
         Some(read.map_or_else(|_| String::new(), |_| answer.trim().to_owned()))
     }
 
+    /// Prints a cost to stderr. Without `yes` it needs a confirmation.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Failure::Usage`] for any other answer, or if stdin is no terminal.
+    pub fn confirm(cost: &str, yes: bool) -> Result<(), Failure> {
+        if yes {
+            Self::print_error(cost);
+            return Ok(());
+        }
+        match Self::ask(&format!("{cost} Continue? [y/N]")) {
+            Some(answer) if ["y", "yes"].contains(&answer.to_lowercase().as_str()) => Ok(()),
+            Some(_) => Err(Failure::Usage("nothing was changed".to_owned())),
+            None => Err(Failure::Usage(format!(
+                "{cost} Use --yes to continue without asking."
+            ))),
+        }
+    }
+
     /// Prints a line to stderr. Errors are ignored, because there is no other place to report them.
     pub fn print_error(text: &str) {
         let _ = writeln!(io::stderr().lock(), "{text}");

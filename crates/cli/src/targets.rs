@@ -7,7 +7,7 @@ use reqwest::Method;
 use crate::args::{ServiceArgs, TargetsArgs};
 use crate::failure::Failure;
 use crate::upload::{self, Destination, upload};
-use activity_rank_sync::item::ItemKind;
+use activity_rank_sync::item::{ItemCheck, ItemKind};
 
 /// Route that accepts an array of targets and returns each registered target.
 pub const TARGETS: Destination = Destination {
@@ -23,6 +23,8 @@ pub const TARGETS: Destination = Destination {
 ///
 /// Returns [`Failure`] if the file cannot be read or the service gives no usable response.
 pub async fn run(service: &ServiceArgs, args: &TargetsArgs) -> Result<ExitCode, Failure> {
-    let source = upload::open(&args.file, &args.format)?;
+    let source = upload::open(&args.file, &args.format, |field| {
+        ItemCheck::Target.has_field(field)
+    })?;
     upload(service, TARGETS, source, None, args.batch, &args.upload).await
 }

@@ -37,7 +37,7 @@ fn accounts_are_imported_shown_and_detached() -> TestResult {
     let run = |args: &[&str]| activity_rank(&worker, args);
     fs::write(&file, "user,of\n42,9\n77,77\n")?;
     let refused = run(&["accounts", "import", &path])?;
-    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(refused.status.code(), Some(1));
     let errors = String::from_utf8(refused.stderr)?;
     let expected = "line 3: of: must be another user";
     assert!(errors.starts_with(expected), "{errors}");
@@ -215,6 +215,9 @@ async fn moderation_changes_boards_and_can_be_undone() -> TestResult {
     ] {
         assert_eq!(stdout(run(args)?, 0)?, expected, "{args}");
     }
+    let unknown = String::from_utf8(run("moderate 404 --hide --reason Review")?.stderr)?;
+    let expected = "404 has no name and no points: is it the right id?\n";
+    assert_eq!(unknown, expected);
     let undone = stdout(run(&format!("{adjust} --undo --json"))?, 0)?;
     let undone: Value = serde_json::from_str(&undone)?;
     let found = json!([undone["outcome"], undone["points"]]);

@@ -4,7 +4,7 @@ use activity_rank_core::content::NamedTarget;
 use activity_rank_core::profile::NamedProfile;
 use serde_json::Value;
 
-use crate::facts::Facts;
+use crate::facts::{Facts, Key};
 use crate::item::ItemCheck;
 
 /// Takes what the service would refuse from the facts. An activity becomes a fault; a name, title or link is left out.
@@ -14,7 +14,14 @@ pub fn check(facts: &mut Facts, check: &ItemCheck) -> u64 {
     facts.activities.retain(|key, fact| {
         let invalid = check.read(&key.json(fact, fact.at)).err();
         if let Some(error) = &invalid {
-            faults.push((fact.place, error.problem().detail));
+            let Key {
+                user,
+                action,
+                target,
+                ..
+            } = key;
+            let detail = error.problem().detail;
+            faults.push((fact.place, format!("{user} {action} {target}: {detail}")));
         }
         invalid.is_none()
     });

@@ -204,9 +204,9 @@ impl Plan {
         for target in deletions.filter(|target| !awaited.contains(target.as_str())) {
             let url = session.client.url(&["v1", "targets", target]);
             let delete = || session.client.send(Method::DELETE, &url, String::new());
-            let deleted = session
-                .client
-                .with_backoff(session.retries, |_, _| (), delete);
+            let notify =
+                |error: &RequestError, wait| session.progress.retrying(&error.to_string(), wait);
+            let deleted = session.client.with_backoff(session.retries, notify, delete);
             let deleted = deleted.await;
             match deleted {
                 Ok(_) => {}

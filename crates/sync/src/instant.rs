@@ -1,12 +1,17 @@
 //! Instants as databases and exports write them.
 
+use std::ops::Range;
+
 use activity_rank_core::calendar::Instant;
+use jiff::Zoned;
 use jiff::civil::DateTime;
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
 
-/// A whole number from here on is in milliseconds, and below in seconds.
-const FIRST_MILLISECONDS: i64 = 100_000_000_000;
+/// Unix time in seconds, and in milliseconds, of the years 2001 to 2286. Any other whole number may be a date without
+/// separators, a year, or a day of a spreadsheet.
+const SECONDS: Range<i64> = 1_000_000_000..10_000_000_000;
+const MILLISECONDS: Range<i64> = 1_000_000_000_000..10_000_000_000_000;
 
 /// How the instants of a source are written.
 #[derive(Clone, Debug, Default)]
@@ -52,11 +57,19 @@ impl InstantFormat {
     }
 
     fn parse_common(&self, text: &str) -> Result<i64, String> {
+        let invalid = |what: &str| format!("at: '{text}' is no {what}: --date-format describes it");
         if let Ok(number) = text.parse::<i64>() {
-            return Ok(match number.abs() >= FIRST_MILLISECONDS {
-                true => number,
-                false => number * 1000,
-            });
+            return match number {
+                number if MILLISECONDS.contains(&number) => Ok(number),
+                number if SECONDS.contains(&number) => Ok(number * 1000),
+                _ => Err(invalid("Unix time of 2001 or later")),
+            };
+        }
+        // A time zone in brackets, which the parsers of other instants would leave out.
+        if text.ends_with(']') {
+            let zoned = text.parse::<Zoned>();
+            let zoned = zoned.map_err(|_| invalid("instant in its time zone"))?;
+            return Ok(zoned.timestamp().as_millisecond());
         }
         if let Ok(timestamp) = text.parse::<jiff::Timestamp>() {
             return Ok(timestamp.as_millisecond());
@@ -73,8 +86,7 @@ impl InstantFormat {
             return Ok(timestamp.as_millisecond());
         }
         let local = text.parse::<DateTime>();
-        let invalid = |_| format!("at: '{text}' is not an instant: --date-format describes it");
-        self.local(local.map_err(invalid)?, text)
+        self.local(local.map_err(|_| invalid("instant"))?, text)
     }
 
     fn local(&self, local: DateTime, text: &str) -> Result<i64, String> {
@@ -133,7 +145,27 @@ mod tests {
         let missing = "at: '2026-11-20 08:00:00' has no time zone: --timezone names it";
         let found = parse(None, None, "2026-11-20 08:00:00");
         assert_eq!(found.unwrap_err(), missing);
-        let invalid = "at: 'soon' is not an instant: --date-format describes it";
-        assert_eq!(parse(None, None, "soon").unwrap_err(), invalid);
+        let zone = "2026-11-20T10:00:00[Europe/Berlin]";
+        assert_eq!(
+            parse(None, Some("UTC"), zone).as_deref(),
+            Ok("2026-11-20T09:00:00Z")
+        );
+        let (number, zone) = ("Unix time of 2001 or later", "instant in its time zone");
+        for (text, expected) in [
+            ("soon", "instant"),
+            ("20261129", number),
+            ("202611291030", number),
+            ("20261129103000", number),
+            ("2026", number),
+            ("46355", number),
+            ("0", number),
+            ("-1", number),
+            ("-9223372036854775808", number),
+            ("2026-11-20T10:00:00[Europe/Nowhere]", zone),
+            ("2026-11-20T10:00:00+05:00[Europe/Berlin]", zone),
+        ] {
+            let invalid = format!("at: '{text}' is no {expected}: --date-format describes it");
+            assert_eq!(parse(None, berlin, text), Err(invalid));
+        }
     }
 }

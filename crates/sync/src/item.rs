@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use activity_rank_core::activity::{ActivityReader, read_fields};
-use activity_rank_core::calendar::Instant;
+use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::caller::Caller;
-use activity_rank_core::config::{Rules, Scopes, Vars};
+use activity_rank_core::config::{Once, Rules, Scopes, Vars};
 use activity_rank_core::content::NamedTarget;
 use activity_rank_core::error::Error;
+use activity_rank_core::history;
 use activity_rank_core::profile::NamedProfile;
 use activity_rank_core::score::Layout;
 use http::Method;
@@ -48,6 +49,15 @@ pub struct Item {
     pub id: String,
     /// Instant of an activity that has `at`.
     pub at: Option<Instant>,
+    /// Whether it is an activity that counts once a day, of a day whose records the service does not have.
+    pub is_forgotten: bool,
+}
+
+/// Returns whether the service does not have the daily records of an instant, in any time zone: the activity is `stale`.
+#[must_use]
+pub fn is_forgotten(at: Instant) -> bool {
+    let days = (Timestamp::now().as_millisecond() - at.0) / Date::MILLIS;
+    days >= i64::from(history::DAYS)
 }
 
 /// The response of `/healthz`.
@@ -95,6 +105,17 @@ impl ItemCheck {
         stored.iter().copied().chain(key).collect()
     }
 
+    /// Returns whether an item may have a field.
+    #[must_use]
+    pub fn has_field(&self, field: &str) -> bool {
+        let item = Value::Object(Map::from_iter([(field.to_owned(), Value::Null)]));
+        let problem = self.read(&item).err().map(|error| error.problem());
+        let errors = problem.into_iter().flat_map(|problem| problem.errors);
+        !errors
+            .into_iter()
+            .any(|error| error.detail.starts_with("is unknown"))
+    }
+
     /// Parses an item as the service does.
     ///
     /// # Errors
@@ -106,14 +127,17 @@ impl ItemCheck {
                 let now = Instant(Timestamp::now().as_millisecond());
                 // The normal form of a path is not sent.
                 let to_nfc = str::to_owned;
-                let activity = match rules {
+                let (activity, once) = match rules {
                     Some(rules) => {
                         let reader = ActivityReader { rules, now, to_nfc };
-                        reader.read(value, &Caller::Service(Scopes::ALL.into()))?.0
+                        let read = reader.read(value, &Caller::Service(Scopes::ALL.into()));
+                        let (activity, rule) = read?;
+                        (activity, Some(rule.once))
                     }
-                    None => read_fields(value, now, to_nfc)?,
+                    None => (read_fields(value, now, to_nfc)?, None),
                 };
                 Ok(Item {
+                    is_forgotten: once == Some(Once::Day) && is_forgotten(activity.at),
                     at: activity.dated.then_some(activity.at),
                     id: activity.user,
                 })
@@ -121,10 +145,12 @@ impl ItemCheck {
             Self::Profile => NamedProfile::parse(value).map(|profile| Item {
                 id: profile.id,
                 at: None,
+                is_forgotten: false,
             }),
             Self::Target => NamedTarget::parse_item(value).map(|target| Item {
                 id: target.id,
                 at: None,
+                is_forgotten: false,
             }),
         }
     }

@@ -37,12 +37,8 @@ pub fn text(comparison: &Comparison, limit: usize) -> String {
     if differ > limit && limit > 0 {
         push(&mut lines, &format!("and {} more", differ - limit));
     }
-    if !comparison.refused.is_empty() {
-        let refused = comparison.refused.iter();
-        let reasons = refused.map(|(reason, keys)| format!("{} {reason}", keys.len()));
-        let reasons: Vec<String> = reasons.collect();
-        let reasons = printable(&reasons.join(", "));
-        push(&mut lines, &format!("refused by rules: {reasons}"));
+    if let Some(refused) = refused_text(comparison) {
+        push(&mut lines, &refused);
     }
     if comparison.erased > 0 {
         let erased = activities(comparison.erased);
@@ -67,6 +63,16 @@ pub fn text(comparison: &Comparison, limit: usize) -> String {
     }
     push(&mut lines, &format!("{differ} differ"));
     lines
+}
+
+/// Returns the numbers of activities that rules refuse; `None` for none.
+#[must_use]
+pub fn refused_text(comparison: &Comparison) -> Option<String> {
+    let refused = comparison.refused.iter();
+    let reasons = refused.map(|(reason, keys)| format!("{} {reason}", keys.len()));
+    let reasons: Vec<String> = reasons.collect();
+    let text = format!("refused by rules: {}", printable(&reasons.join(", ")));
+    (!reasons.is_empty()).then_some(text)
 }
 
 fn push(lines: &mut String, line: &str) {

@@ -114,7 +114,7 @@ impl<'a, U: Upload> Session<'a, U> {
         upload: &'a U,
         progress: &'a dyn Progress,
     ) -> Result<Self, Failure> {
-        let (rules, has_content) = read_rules(&client, options.retries).await;
+        let (rules, has_content) = read_rules(&client, options.retries, progress).await?;
         let id_prefix = options.id_prefix.as_deref().unwrap_or(A::ID_PREFIX);
         let prefixes = adapter.target_prefixes().into_iter();
         let prefixes = prefixes.map(|prefix| format!("{id_prefix}{prefix}"));
@@ -161,6 +161,10 @@ impl<'a, U: Upload> Session<'a, U> {
     pub async fn read_board(&self) -> Result<Board, Failure> {
         if self.scope.prefixes.is_empty() {
             let message = "a comparison needs --id-prefix, or --prefix for targets with other ids; --prefix '' is all targets";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        if self.scope.actions.is_empty() {
+            let message = "the source has no activity to compare: --map like=like names an action that it may have";
             return Err(Failure::Usage(message.to_owned()));
         }
         let board = Board::read(&self.journal, &self.scope, self.progress).await;
@@ -295,7 +299,8 @@ impl<'a, U: Upload> Session<'a, U> {
     async fn read_profile(&self, user: &str) -> Result<Map<String, Value>, Failure> {
         let url = self.client.url(&["v1", "users", user]);
         let get = || self.client.get_with_key(&url);
-        let read = self.client.with_backoff(self.retries, |_, _| (), get);
+        let notify = |error: &RequestError, wait| self.progress.retrying(&error.to_string(), wait);
+        let read = self.client.with_backoff(self.retries, notify, get);
         match read.await {
             Ok(body) => Ok(serde_json::from_slice(&body).unwrap_or_default()),
             Err(RequestError::Refused { problem, .. })
@@ -398,13 +403,24 @@ impl<'a, U: Upload> Session<'a, U> {
 }
 
 /// Returns the rules of the service, if it responds with them, and whether it has boards of content.
-async fn read_rules(client: &Client, retries: usize) -> (Option<Rules>, bool) {
+///
+/// # Errors
+///
+/// [`Failure`] if there is no response after retries. Without any, the source alone is checked.
+async fn read_rules(
+    client: &Client,
+    retries: usize,
+    progress: &dyn Progress,
+) -> Result<(Option<Rules>, bool), Failure> {
     let url = client.url(&["healthz"]);
     let get = || client.get(&url);
-    let health = client.with_backoff(retries, |_, _| (), get).await;
-    let health = health.unwrap_or_default();
+    let notify = |error: &RequestError, wait| progress.retrying(&error.to_string(), wait);
+    let health = match client.with_backoff(retries, notify, get).await {
+        Err(error @ RequestError::NoResponse { .. }) if retries > 0 => return Err(error.into()),
+        health => health.unwrap_or_default(),
+    };
     let Health { configured } = serde_json::from_slice(&health).unwrap_or_default();
-    (rules(&health), !configured.content_periods.is_empty())
+    Ok((rules(&health), !configured.content_periods.is_empty()))
 }
 
 /// Says what a comparison needs if there is no journal.

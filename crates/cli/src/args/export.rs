@@ -34,7 +34,8 @@ pub struct ExportArgs {
 const EXPORT_EXAMPLES: &str = "\
 The journal needs a key with the scope admin. Lines of activities are those that import reads;
 \"entry\" is the entry of the journal. A board has the rows that the service shows, live or
-archived, at most 100,100; its columns are rank, score, id and name.
+archived, at most 100,100; its columns are rank, score, id and name. In CSV an apostrophe
+precedes ids and names that begin with = + - or @, which a spreadsheet would run.
 
 Examples:
   activity-rank export --activity --output journal.jsonl

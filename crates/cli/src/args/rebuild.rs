@@ -31,6 +31,9 @@ pub struct RebuildArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+    /// Continue without asking, whatever the replay costs
+    #[arg(long)]
+    pub yes: bool,
     /// How the journal is replayed.
     #[command(flatten)]
     pub replay: ReplayArgs,
@@ -43,6 +46,9 @@ pub struct VerifyArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+    /// Continue without asking, whatever the replay costs
+    #[arg(long)]
+    pub yes: bool,
     /// How the journal is replayed.
     #[command(flatten)]
     pub replay: ReplayArgs,

@@ -170,7 +170,12 @@ pub struct SyncOptions {
     #[arg(long = "prefix", value_name = "PREFIX")]
     pub prefixes: Vec<String>,
     /// Maximum number of differences and of invalid rows to print; all are counted
-    #[arg(long, value_name = "LINES", default_value_t = 20)]
+    #[arg(
+        long,
+        alias = "limit-errors",
+        value_name = "LINES",
+        default_value_t = 20
+    )]
     pub limit: usize,
     /// Print the result as JSON, with all differences
     #[arg(long)]

@@ -88,24 +88,29 @@ pub async fn write(
 
 /// Returns an entry as a row of CSV.
 fn row(entry: &RawValue) -> Result<String, Failure> {
-    let entry: Entry = serde_json::from_str(entry.get()).map_err(|error| invalid(&error))?;
+    let invalid = |error: serde_json::Error| Failure::Data(error.to_string());
+    let entry: Entry = serde_json::from_str(entry.get()).map_err(invalid)?;
     let subject = entry.user.or(entry.target).unwrap_or_default();
     let name = subject.name.or(subject.title).unwrap_or_default();
-    let columns = [
-        entry.rank.to_string(),
-        entry.score.to_string(),
-        subject.id,
-        name,
-    ];
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer
-        .write_record(&columns)
-        .map_err(|error| invalid(&error))?;
-    let bytes = writer.into_inner().map_err(|error| invalid(&error))?;
-    let line = String::from_utf8_lossy(&bytes).into_owned();
-    Ok(line.trim_end_matches('\n').to_owned())
+    let (rank, score) = (entry.rank, entry.score);
+    Ok(format!(
+        "{rank},{score},{},{}",
+        cell(&subject.id),
+        cell(&name)
+    ))
 }
 
-fn invalid(error: &impl ToString) -> Failure {
-    Failure::Data(error.to_string())
+/// Returns a text as a cell. A spreadsheet would run one that begins like a formula: an apostrophe makes it a text.
+fn cell(text: &str) -> String {
+    let is_formula = text
+        .trim_start()
+        .starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    let text = match is_formula {
+        true => format!("'{text}"),
+        false => text.to_owned(),
+    };
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
 }

@@ -94,10 +94,11 @@ impl JournalFile {
             return Err(Failure::Usage(format!("{name} {message}")));
         }
         let is_merged = from.shards > 1 && from.shards != to.shards;
-        let order = is_merged.then(|| read_order(name)).transpose();
+        // The whole file is read before anything is written.
+        let order = read_order(name)?;
         Ok(Self {
             name: name.to_owned(),
-            order: order.map_err(|cause| unreadable(name, cause))?,
+            order: is_merged.then_some(order),
             from,
             to,
             prefix,
@@ -152,7 +153,7 @@ impl JournalFile {
             let Some(line) = line.map_err(|cause| unreadable(&self.name, cause))? else {
                 break None;
             };
-            if let Ok(Line { entry }) = serde_json::from_str(&line) {
+            if let Some(entry) = read_entry(&self.name, pass.lines, &line)? {
                 self.convert(entry, &mut pass)?;
             }
         };
@@ -316,17 +317,35 @@ fn first_line(name: &str) -> Result<String, Failure> {
     Ok(line)
 }
 
+/// Returns the entry of a line; `None` for the first line and a blank one.
+///
+/// # Errors
+///
+/// [`Failure::Line`] for a line without an entry: the file may be incomplete.
+fn read_entry(name: &str, number: usize, line: &str) -> Result<Option<JsonEntry>, Failure> {
+    match serde_json::from_str(line) {
+        Ok(Line { entry }) => Ok(Some(entry)),
+        Err(_) if number == 1 || line.trim().is_empty() => Ok(None),
+        Err(error) => Err(Failure::Line {
+            name: name.to_owned(),
+            line: number as u64,
+            what: format!("has no entry of a journal: {error}"),
+        }),
+    }
+}
+
 /// Returns where the line of each entry begins, in the order of the ids of the entries.
-fn read_order(name: &str) -> io::Result<Vec<u64>> {
-    let mut file = BufReader::new(File::open(name)?);
+fn read_order(name: &str) -> Result<Vec<u64>, Failure> {
+    let mut file = open(name)?;
     let (mut keys, mut start, mut line) = (Vec::new(), 0, String::new());
-    loop {
+    for number in 1.. {
         line.clear();
-        let length = file.read_line(&mut line)? as u64;
+        let read = file.read_line(&mut line);
+        let length = read.map_err(|cause| unreadable(name, cause))? as u64;
         if length == 0 {
             break;
         }
-        if let Ok(Line { entry }) = serde_json::from_str(&line) {
+        if let Some(entry) = read_entry(name, number, &line)? {
             let (ms, sequence) = entry.id.split_once('-').unwrap_or_default();
             let number = |text: &str| text.parse::<u64>().unwrap_or_default();
             keys.push((number(ms), entry.shard, number(sequence), start));

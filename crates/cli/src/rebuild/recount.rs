@@ -25,8 +25,12 @@ use super::settings::Settings;
 use super::verify;
 use crate::args::{RecountArgs, ServiceArgs};
 use crate::count::count;
-use crate::failure::{DIFFERENT, Failure};
+use crate::failure::{DIFFERENT, Failure, interruptible};
 use crate::screen::Screen;
+
+/// The end of the error of an interrupted run.
+const RESUMED: &str = ": nothing was changed; run it again to resume";
+const DROPPED: &str = ": nothing was changed; the next run deletes what this one has written";
 
 /// Previews or applies a recount.
 ///
@@ -49,7 +53,7 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
         }
     };
     if args.dry_run {
-        return interruptible(preview(service, args, read)).await;
+        return interruptible(DROPPED, preview(service, args, read)).await;
     }
     confirm(args)?;
     let start = Instant::now();
@@ -62,14 +66,14 @@ pub async fn run(service: &ServiceArgs, args: &RecountArgs) -> Result<ExitCode, 
     let mut session = open.await?;
     if let (Purpose::Rebuild, Some(recount)) = (&session.purpose, recount) {
         session.check_unswapped().await?;
-        if interruptible(changes_nothing(&session, args)).await? {
+        if interruptible(RESUMED, changes_nothing(&session, args)).await? {
             return nothing_to_do(&mut session).await;
         }
-        let (comparison, _) = interruptible(compare(&mut session, &[])).await?;
+        let (comparison, _) = interruptible(RESUMED, compare(&mut session, &[])).await?;
         if print_data_loss(&session, &comparison)? {
             return reject(&mut session).await;
         }
-        let (recount, past) = interruptible(decided(&session, args, recount)).await?;
+        let (recount, past) = interruptible(RESUMED, decided(&session, args, recount)).await?;
         session.restart(Purpose::Recount(recount)).await?;
         session.keep_past(past);
     }
@@ -168,20 +172,6 @@ fn confirm(args: &RecountArgs) -> Result<(), Failure> {
             let message = "nothing was changed: use --yes to apply without asking";
             Err(Failure::Usage(message.to_owned()))
         }
-    }
-}
-
-/// Runs until the end or Ctrl-C.
-///
-/// # Errors
-///
-/// [`Failure::Interrupted`] after Ctrl-C, or that of the work.
-pub async fn interruptible<T>(
-    work: impl Future<Output = Result<T, Failure>>,
-) -> Result<T, Failure> {
-    tokio::select! {
-        done = work => done,
-        _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted),
     }
 }
 

@@ -31,6 +31,7 @@ const MAX_PRINTED: usize = 20;
 pub async fn run(service: &ServiceArgs, args: &RebuildArgs) -> Result<ExitCode, Failure> {
     let purpose = |_: &Settings| Ok(Purpose::Rebuild);
     let mut session = Session::open(service, &args.replay, purpose).await?;
+    session.confirm(args.yes).await?;
     let options = RunOptions {
         discard: args.discard,
         json: args.json,
@@ -60,7 +61,7 @@ pub async fn run_session(
     let mut summary = Summary::default();
     let done = tokio::select! {
         done = rebuild(session, options, &mut summary) => done,
-        _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted),
+        _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted("")),
     };
     session.finish_progress();
     match &done {

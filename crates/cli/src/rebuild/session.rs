@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
+use activity_rank_core::calendar::Instant;
 use activity_rank_store::keys::{FIRST_GENERATION, KeyKind, Keys};
 use activity_rank_store::redis::Command;
 
@@ -19,10 +21,17 @@ use super::state::{OwnedShard, Phase, live_generation, read_state};
 use super::store::{Cursor, Store};
 use crate::args::{ReplayArgs, ServiceArgs, StoreArgs};
 use crate::client::client;
+use crate::count::{count, count_entries};
 use crate::failure::Failure;
 use crate::printable::printable;
 use crate::progress::Progress;
 use crate::request_error::RequestError;
+use crate::screen::Screen;
+
+/// Redis commands of an entry in a replay and its comparison, as measured with 68,000 entries.
+const ENTRY_COMMANDS: u64 = 12;
+/// Redis commands that need a confirmation: a fifth of what the free plan of Upstash has for a month.
+const MANY_COMMANDS: u64 = 100_000;
 
 /// A run that owns all shards.
 pub struct Session {
@@ -161,6 +170,37 @@ impl Session {
             purpose,
             store,
         })
+    }
+
+    /// Prints the cost of a replay that begins. A high one needs a confirmation, unless `yes` is set.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Usage`] if the answer is no, or the service does not respond.
+    pub async fn confirm(&mut self, yes: bool) -> Result<(), Failure> {
+        let Source::Service(journal) = &self.journal else {
+            return Ok(());
+        };
+        let mut states = self.shards.iter().map(|owned| &owned.state);
+        if states.any(|state| state.phase != Phase::Replay || state.entry > 0) {
+            return Ok(());
+        }
+        let notify = |error: &RequestError, wait: Duration| {
+            self.store.progress.retrying(&error.to_string(), wait);
+        };
+        let entries = journal.last_number(Instant(i64::MAX), notify).await?;
+        let commands = entries * ENTRY_COMMANDS;
+        let cost = format!(
+            "The journal has up to {}. The replay takes about {} of the store.",
+            count_entries(entries),
+            count(commands, "Redis command")
+        );
+        let yes = yes || commands < MANY_COMMANDS;
+        let confirmed = self.store.progress.suspend(|| Screen::confirm(&cost, yes));
+        if confirmed.is_err() {
+            self.drop_new().await?;
+        }
+        confirmed
     }
 
     /// Checks that no shard has an unfinished run with another purpose, but for one whose new generation counts. If one has,

@@ -11,8 +11,13 @@ use super::replay::{Replay, format_throughput};
 use super::session::Session;
 use super::settings::Settings;
 use crate::args::{ServiceArgs, VerifyArgs};
-use crate::failure::{DIFFERENT, Failure};
+use crate::failure::{DIFFERENT, Failure, interruptible};
 use crate::screen::Screen;
+
+/// The end of the error of an interrupted run, and of one that was deleting its keys.
+const NOTHING: &str = ": nothing was changed";
+const LEFT: &str =
+    ": nothing was changed; the next run deletes the rest of what this one has written";
 
 /// JSON form of the result.
 #[derive(Serialize)]
@@ -54,13 +59,18 @@ pub async fn run(service: &ServiceArgs, args: &VerifyArgs) -> Result<ExitCode, F
     let purpose = |_: &Settings| Ok(Purpose::Rebuild);
     let mut session = Session::open(service, &args.replay, purpose).await?;
     session.check_unswapped().await?;
+    session.confirm(args.yes).await?;
     let start = Instant::now();
     let (mut comparison, mut entries) = (Comparison::default(), 0);
-    let compared = compare(&session, &mut comparison, &mut entries).await;
-    session.end(compared).await?;
-    // At the end, so that an interrupted run resumes with all shards.
-    session.drop_written().await?;
+    let compared = compare(&session, &mut comparison, &mut entries);
+    let compared = interruptible(NOTHING, compared).await;
+    let compared = session.end(compared).await;
+    if matches!(compared, Ok(_) | Err(Failure::Interrupted(_))) {
+        // At the end: a run that was killed resumes with all shards.
+        interruptible(LEFT, session.drop_written()).await?;
+    }
     session.finish_progress();
+    compared?;
     Screen::print(&match args.json {
         true => serde_json::to_string(&Document {
             comparison: comparison.totals(),

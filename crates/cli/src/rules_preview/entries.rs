@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 
 use activity_rank_core::calendar::Instant;
-use serde::Deserialize;
 
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::rebuild::journal::{Change, Entry, Journal, RawPage};
+use crate::rebuild::journal::{Change, Entry, Journal};
 use crate::rebuild::settings::Settings;
 use crate::request_error::RequestError;
 
@@ -103,47 +102,28 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// The number and the instant of an entry.
-#[derive(Deserialize)]
-struct Numbered {
-    n: u64,
-    now: Option<String>,
-}
-
-/// Returns the number of entries of the journal from an instant on, at most. The journal is searched with few requests, and
-/// its numbers may have gaps.
+/// Returns the number of activities of a span. Only the entries from its first instant on are read.
 ///
 /// # Errors
 ///
 /// [`Failure`] if the service does not respond.
-pub async fn count_from(
+pub async fn count_activities(
     journal: &Journal,
-    from: Instant,
+    [from, until]: [Instant; 2],
     progress: &Progress,
 ) -> Result<u64, Failure> {
     let notify = |error: &RequestError, wait| progress.retrying(&error.to_string(), wait);
-    let read = async |after: u64| -> Result<Option<Numbered>, Failure> {
-        let page: RawPage = journal.raw_entries(None, after, 1, notify).await?;
-        let first = page.entries.first();
-        Ok(first.and_then(|entry| serde_json::from_str(entry.get()).ok()))
-    };
-    // The last number, then the last one before the instant.
-    let mut found = [0, 0];
-    for (index, last) in (0..).zip(&mut found) {
-        let (mut low, mut high) = (0, u64::from(u32::MAX));
-        while low < high {
-            let after = low + (high - low) / 2;
-            let entry = read(after).await?.filter(|entry| {
-                let now = entry.now.as_deref().and_then(|now| now.parse().ok());
-                index == 0 || now.is_some_and(|now: i64| now < from.0)
-            });
-            match entry {
-                Some(entry) => low = entry.n,
-                None => high = after,
+    let (mut next, mut activities) = (Some(journal.last_number(from, notify).await?), 0);
+    while let Some(after) = next {
+        let page = journal.page(None, after, notify).await?;
+        let of_span = page.entries.iter().filter(|entry| match &entry.change {
+            Change::Activity(activity) | Change::Refused(activity) => {
+                (from..until).contains(&activity.at)
             }
-        }
-        *last = low;
+            _ => false,
+        });
+        activities += of_span.count() as u64;
+        next = page.next;
     }
-    let [last, before] = found;
-    Ok(last - before.min(last))
+    Ok(activities)
 }

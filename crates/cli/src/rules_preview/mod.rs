@@ -43,18 +43,18 @@ use crate::args::{PreviewArgs, ServiceArgs};
 use crate::board::parse_body;
 use crate::client::client;
 use crate::count::count;
-use crate::failure::Failure;
+use crate::failure::{Failure, interruptible};
 use crate::printable::printable_json;
 use crate::progress::Progress;
 use crate::rebuild::journal::{self, Change, Entry, Journal};
 use crate::rebuild::preview::{Ranked, Standing, board_preview, rank};
-use crate::rebuild::recount::interruptible;
 use crate::rebuild::replay::format_throughput;
 use crate::rebuild::rules::calendar;
 use crate::rebuild::session::first_page;
 use crate::rebuild::settings::Settings;
 use crate::rebuild::store::{Cursor, Store};
 use crate::screen::Screen;
+use activity_rank_sync::report::activities;
 use entries::Entries;
 
 /// Keys in one request that deletes them.
@@ -63,6 +63,9 @@ const DELETED_KEYS: usize = 500;
 const PAGE: u32 = 1000;
 /// The most bytes of Redis of an activity in both replays: it may create three keys in each.
 const ACTIVITY_BYTES: u64 = 1000;
+
+/// The end of the error of an interrupted run.
+const NOTHING: &str = ": nothing was changed";
 
 /// The part of `GET /healthz` that the rules depend on.
 #[derive(Deserialize)]
@@ -118,8 +121,8 @@ pub async fn run(
     let now = Timestamp::now().as_millisecond();
     let calendar = calendar(&first.settings.timezone).map_err(Failure::Usage)?;
     let span = read_span(args, Instant(now), &calendar)?;
-    let entries = entries::count_from(&journal, span[0], &store.progress).await?;
-    confirm(args, entries)?;
+    let activities = entries::count_activities(&journal, span, &store.progress).await?;
+    store.progress.suspend(|| confirm(args, activities))?;
     let start = Clock::now();
     let random = RandomState::new().hash_one(now) % u64::from(u32::MAX);
     let shard = scratch_shard(u32::try_from(random).unwrap_or_default());
@@ -137,9 +140,9 @@ pub async fn run(
         start,
     };
     let entries = Entries::new(&journal, &store.progress, &first.settings);
-    let result = interruptible(dry_run.replay(entries)).await;
+    let result = interruptible(NOTHING, dry_run.replay(entries)).await;
     let result = match result {
-        Ok(()) => interruptible(dry_run.report(args.limit)).await,
+        Ok(()) => interruptible(NOTHING, dry_run.report(args.limit)).await,
         Err(failure) => Err(failure),
     };
     dry_run.drop_keys().await?;
@@ -218,28 +221,15 @@ fn create(name: &str) -> Result<(String, BufWriter<File>), Failure> {
 }
 
 /// Reads a confirmation before the store is used, unless `--yes` is set.
-fn confirm(args: &PreviewArgs, entries: u64) -> Result<(), Failure> {
-    let megabytes = (entries * ACTIVITY_BYTES).div_ceil(1024 * 1024);
+fn confirm(args: &PreviewArgs, number: u64) -> Result<(), Failure> {
+    let megabytes = (number * ACTIVITY_BYTES).div_ceil(1024 * 1024);
     let cost = format!(
-        "The span has up to {} of the journal. The preview takes up to {} of the store and {megabytes} MB of its memory \
-         until the end, beside the data; the data does not change.",
-        match entries {
-            1 => "1 entry".to_owned(),
-            entries => count(entries, "entrie"),
-        },
-        count(entries * ACTIVITY_COMMANDS, "Redis command"),
+        "The span has {}. The preview takes up to {} of the store and {megabytes} MB of its memory until the end, beside \
+         the data; the data does not change.",
+        activities(number),
+        count(number * ACTIVITY_COMMANDS, "Redis command"),
     );
-    if args.yes {
-        Screen::print_error(&cost);
-        return Ok(());
-    }
-    match Screen::ask(&format!("{cost} Continue? [y/N]")) {
-        Some(answer) if ["y", "yes"].contains(&answer.to_lowercase().as_str()) => Ok(()),
-        Some(_) => Err(Failure::Usage("nothing was read".to_owned())),
-        None => Err(Failure::Usage(format!(
-            "{cost} Use --yes to continue without asking."
-        ))),
-    }
+    Screen::confirm(&cost, args.yes)
 }
 
 /// Returns the activity of an entry, as the store's code reads it.

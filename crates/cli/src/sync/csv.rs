@@ -1,7 +1,5 @@
 //! CSV and TSV of any database.
 
-use std::io::{self, BufRead};
-
 use activity_rank_sync::facts::{Profile, Row, Target};
 use activity_rank_sync::instant::InstantFormat;
 use activity_rank_sync::sources::{Adapter, Collector};
@@ -10,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::args::CsvArgs;
 use crate::sync::dump::{failure, open};
-use crate::upload::csv::{Columns, Dialect, read};
+use crate::upload::csv::{Columns, read};
 
 /// The columns.
 const COLUMNS: [&str; 14] = [
@@ -34,23 +32,15 @@ impl Adapter for Csv<'_> {
             format: args.date_format.clone(),
             zone: args.timezone.clone(),
         };
-        let failure = |cause| failure(&args.file, cause);
-        let mut input = open(&args.file)?;
-        let header = input.fill_buf().map_err(failure)?;
-        // The query before a pipe may have failed: nothing would differ from nothing.
-        if header.is_empty() {
-            let cause = io::Error::new(io::ErrorKind::UnexpectedEof, "no header row: it is empty");
-            return Err(failure(cause));
-        }
-        let header = header.split(|byte| *byte == b'\n').next();
-        let dialect = Dialect::of(header.unwrap_or_default());
-        let read = read(input, dialect, &columns.unwrap_or_default(), |row| {
-            if let Err(detail) = add(collector, &instants, &row.json, row.number) {
+        let (input, columns) = (open(&args.file)?, columns.unwrap_or_default());
+        let is_column = |name: &str| COLUMNS.contains(&name);
+        let read = read(input, &columns, is_column, |row| {
+            if let Err(detail) = add(collector, &instants, &row.fields, row.number) {
                 collector.facts.fault(row.number, detail);
             }
             true
         });
-        read.map_err(failure)
+        read.map_err(|cause| failure(&args.file, cause))
     }
 }
 
@@ -58,15 +48,11 @@ impl Adapter for Csv<'_> {
 fn add(
     collector: &mut Collector<'_>,
     instants: &InstantFormat,
-    json: &[u8],
+    fields: &Map<String, Value>,
     place: u64,
 ) -> Result<(), String> {
-    let fields: Map<String, Value> =
-        serde_json::from_slice(json).map_err(|_| "is not UTF-8".to_owned())?;
     if let Some(unknown) = fields.keys().find(|name| !COLUMNS.contains(&name.as_str())) {
-        return Err(format!(
-            "{unknown} is unknown: --columns names the columns to read"
-        ));
+        return Err(format!("{unknown} has a cell and no name in the first row"));
     }
     let text = |name: &str| fields.get(name).and_then(Value::as_str);
     let owned = |name: &str| text(name).map(str::to_owned);

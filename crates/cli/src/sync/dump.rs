@@ -7,9 +7,12 @@ use activity_rank_sync::{Failure, Progress};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::upload::csv::unescape;
+use crate::upload::source::check_encoding;
 
 /// How a gzip file begins.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// The longest line of a dump, in bytes. The memory of a run would grow with a longer one.
+const MAX_LINE: u64 = 64 * 1024 * 1024;
 /// Lines between two messages of progress.
 const LINES: u64 = 100_000;
 
@@ -17,7 +20,7 @@ const LINES: u64 = 100_000;
 ///
 /// # Errors
 ///
-/// [`Failure::File`] if it cannot be read.
+/// [`Failure::File`] if it cannot be read, or is neither UTF-8 nor ASCII.
 pub fn open(name: &str) -> Result<Box<dyn BufRead>, Failure> {
     let open = || -> io::Result<Box<dyn BufRead>> {
         let input: Box<dyn Read> = match name {
@@ -25,12 +28,66 @@ pub fn open(name: &str) -> Result<Box<dyn BufRead>, Failure> {
             name => Box::new(File::open(name)?),
         };
         let mut input = BufReader::new(input);
-        Ok(match input.fill_buf()?.starts_with(&GZIP) {
+        let mut input: Box<dyn BufRead> = match input.fill_buf()?.starts_with(&GZIP) {
             true => Box::new(BufReader::new(MultiGzDecoder::new(input))),
             false => Box::new(input),
-        })
+        };
+        check_encoding(input.fill_buf()?)?;
+        Ok(input)
     };
     open().map_err(|cause| failure(name, cause))
+}
+
+/// Opens a file of lines as [`open`] does. A line that is too long is an error.
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn open_lines(name: &str) -> Result<impl BufRead, Failure> {
+    Ok(Lines {
+        input: open(name)?,
+        line: 1,
+        bytes: 0,
+    })
+}
+
+/// An input whose lines have a limit: a small file may be compressed from a line of any length.
+struct Lines {
+    input: Box<dyn BufRead>,
+    line: u64,
+    /// Bytes of the line so far.
+    bytes: u64,
+}
+
+impl Read for Lines {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.fill_buf()?.read(buffer)?;
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl BufRead for Lines {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.bytes > MAX_LINE {
+            let what = format!("line {} has more than {} MB", self.line, MAX_LINE >> 20);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        self.input.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        // The buffer is full already.
+        let read = self.input.fill_buf().unwrap_or_default();
+        let read = read.get(..amount).unwrap_or_default();
+        for part in read.split_inclusive(|byte| *byte == b'\n') {
+            self.bytes += part.len() as u64;
+            if part.ends_with(b"\n") {
+                (self.line, self.bytes) = (self.line + 1, 0);
+            }
+        }
+        self.input.consume(amount);
+    }
 }
 
 /// Returns the failure of a file.
@@ -89,7 +146,7 @@ pub fn read_copy<'t>(
     progress: &dyn Progress,
     mut each: impl FnMut(&CopyRow<'_>),
 ) -> Result<Vec<&'t str>, Failure> {
-    let mut input = open(name)?;
+    let mut input = open_lines(name)?;
     let tables = [required, optional].concat();
     let (mut line, mut number, mut missing) = (Vec::new(), 0, tables.clone());
     // The table and the columns of the block.

@@ -9,8 +9,10 @@ use activity_rank_sync::sources::{Adapter, Collector};
 use activity_rank_sync::{Failure, Progress};
 use serde_json::{Value, json};
 
-use crate::sync::dump::{failure, open};
+use crate::sync::dump::{failure, invalid, open};
 
+/// The largest export, in bytes: it is read as a whole.
+const MAX_EXPORT: u64 = 512 * 1024 * 1024;
 /// How an export writes the address of its site.
 const SITE: &str = "__GHOST_URL__";
 
@@ -32,8 +34,14 @@ impl Adapter for Export<'_> {
 /// Reads the published posts of an export, in the form of the API.
 fn exported_posts(file: &str, site: Option<&str>) -> Result<Vec<Value>, Failure> {
     let mut text = String::new();
-    let read = open(file)?.read_to_string(&mut text);
+    let read = open(file)?.take(MAX_EXPORT + 1).read_to_string(&mut text);
     read.map_err(|cause| failure(file, cause))?;
+    if text.len() as u64 > MAX_EXPORT {
+        return Err(invalid(
+            file,
+            format!("has more than {} MB", MAX_EXPORT >> 20),
+        ));
+    }
     let invalid = |what: String| Failure::Usage(format!("{file} is no export of Ghost: {what}"));
     let export: Value = serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
     let data = export.pointer("/db/0/data").or_else(|| export.get("data"));

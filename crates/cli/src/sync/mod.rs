@@ -17,6 +17,7 @@ use activity_rank_sync::board::Board;
 use activity_rank_sync::compare::Comparison;
 use activity_rank_sync::facts::{Facts, Key, Mapping, Options};
 use activity_rank_sync::heal::Plan;
+use activity_rank_sync::item::is_forgotten;
 use activity_rank_sync::report::{self, activities};
 use activity_rank_sync::session::Session;
 use activity_rank_sync::sources::Adapter;
@@ -36,12 +37,13 @@ use crate::args::{
 use crate::board::RETRIES;
 use crate::client::{client, platform};
 use crate::count::count;
-use crate::failure::{DIFFERENT_SOURCE, Failure, LINES_REFUSED};
+use crate::failure::{DIFFERENT_SOURCE, Failure, LINES_REFUSED, are};
 use crate::key::secret_variable;
 use crate::printable::printable;
 use crate::progress::Progress;
 use crate::request_error::RequestError;
 use crate::screen::Screen;
+use crate::upload::dry_run::forgotten_note;
 
 use send::Uploader;
 
@@ -177,10 +179,12 @@ async fn read<A: Adapter>(
     );
     let session = session.await?;
     progress.finish();
-    print_faults(&session.facts, session.left_out, options.limit);
+    print_faults(&session.facts, session.left_out, options);
     let faults = session.facts.faults.len() as u64;
-    if faults > 0 && !options.skip_invalid && !options.dry_run {
-        return Err(Failure::InvalidRows(faults));
+    match (faults, options.skip_invalid || options.dry_run) {
+        (0, _) | (_, true) => {}
+        (_, false) if options.compare || options.heal => return Err(Failure::NotCompared(faults)),
+        (_, false) => return Err(Failure::InvalidRows(faults)),
     }
     let run = Run {
         service,
@@ -226,10 +230,16 @@ impl Run<'_> {
             }
             Err(failure) => return Err(failure.into()),
         };
-        let activities = match board.as_ref().filter(|_| session.rules.is_some()) {
-            Some(board) => session.missing(&session.compare(board)?),
+        let compared = board.as_ref().filter(|_| session.rules.is_some());
+        let compared = compared.map(|board| session.compare(board)).transpose()?;
+        let activities = match &compared {
+            Some(comparison) => session.missing(comparison),
             None => session.all(|_| true),
         };
+        let refused = compared.as_ref().and_then(report::refused_text);
+        if let Some(refused) = refused.filter(|_| !self.options.json) {
+            self.progress.print(&refused);
+        }
         if self.options.dry_run {
             return self.print_plan(&activities, board.as_ref());
         }
@@ -283,12 +293,19 @@ impl Run<'_> {
                     Some(_) => "that the journal lacks",
                     None => "and the service leaves out what has counted: no journal was read",
                 };
-                let faults = match faults {
-                    0 => String::new(),
-                    faults => format!("\n{}", Failure::InvalidRows(faults as u64)),
-                };
+                let mut notes = String::new();
+                if faults > 0 {
+                    notes = format!("\n{} invalid", are(faults as u64, "row"));
+                    if !self.options.skip_invalid {
+                        notes.push_str(": nothing would be sent without --skip-invalid");
+                    }
+                }
+                let forgotten = activities
+                    .iter()
+                    .filter(|(key, at)| key.daily.is_some() && at.is_some_and(is_forgotten));
+                notes.push_str(&forgotten_note(forgotten.count() as u64));
                 format!(
-                    "the source has {found}, {profiles} and {targets}\nwould send {sent} {basis}{faults}\nnot checked: {}",
+                    "the source has {found}, {profiles} and {targets}\nwould send {sent} {basis}{notes}\nnot checked: {}",
                     unchecked.join(", ")
                 )
             }
@@ -370,7 +387,9 @@ fn exit_code(comparison: &Comparison) -> ExitCode {
 }
 
 /// Prints at most `limit` faults, and what else was left out.
-fn print_faults(facts: &Facts, left_out: u64, limit: usize) {
+fn print_faults(facts: &Facts, left_out: u64, options: &SyncOptions) {
+    let SyncOptions { limit, map, .. } = options;
+    let limit = *limit;
     for fault in facts.faults.iter().take(limit) {
         let (unit, detail) = (facts.unit, printable(&fault.detail));
         Screen::print_error(&format!("{unit} {}: {detail}", fault.place));
@@ -386,7 +405,11 @@ fn print_faults(facts: &Facts, left_out: u64, limit: usize) {
         ));
     }
     for (kind, rows) in &facts.left_out {
-        let rows = count(*rows, "row");
-        Screen::print_error(&format!("{rows} of the type {} left out", printable(kind)));
+        let (rows, kind) = (count(*rows, "row"), printable(kind));
+        let hint = match map.iter().any(|(mapped, _)| *mapped == kind) {
+            true => String::new(),
+            false => format!(": --map {kind}=ACTION counts them"),
+        };
+        Screen::print_error(&format!("{rows} of the type {kind} left out{hint}"));
     }
 }

@@ -80,7 +80,7 @@ impl<'a> Uploader<'a> {
         let (concurrency, batch) = (self.options.concurrency, self.options.batch);
         let mut pipeline = pipeline::start(source, parser, sender, concurrency, batch);
         let mut sent = Ok(());
-        while let Some(event) = pipeline.events.recv().await {
+        while let Some(event) = pipeline.next().await {
             match event {
                 Event::Done(report) => {
                     summary.add(&report);
@@ -94,8 +94,8 @@ impl<'a> Uploader<'a> {
                 }
                 Event::Retrying { cause, delay } => progress.retrying(&cause, delay),
                 Event::ReadFailed(failure) => sent = Err(failure),
-                Event::SendFailed(error) => {
-                    sent = Err(error.into());
+                Event::SendFailed(failure) => {
+                    sent = Err(failure);
                     break;
                 }
             }

@@ -5,7 +5,6 @@
 //! except favorites and the starts of bounties; what was deleted is not in the dump. Users with negative ids are the system.
 
 use std::collections::{HashMap, HashSet};
-use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use activity_rank_core::calendar::Instant;
@@ -19,7 +18,7 @@ use quick_xml::{Reader, XmlVersion};
 
 use crate::count::count;
 use crate::printable::printable;
-use crate::sync::dump::{invalid, open};
+use crate::sync::dump::{invalid, open_lines};
 
 /// The files, in the order in which they are read: comments need the titles of posts.
 const FILES: [&str; 4] = ["Users.xml", "Posts.xml", "Comments.xml", "Votes.xml"];
@@ -155,8 +154,8 @@ fn read_rows(
     mut each: impl FnMut(&Attributes),
 ) -> Result<(), Failure> {
     let invalid = |what: String| invalid(name, what);
-    let input: Box<dyn BufRead> = open(name)?;
-    let (mut reader, mut buffer, mut rows) = (Reader::from_reader(input), Vec::new(), 0);
+    let mut reader = Reader::from_reader(open_lines(name)?);
+    let (mut buffer, mut rows) = (Vec::new(), 0);
     let mut is_complete = false;
     loop {
         buffer.clear();

@@ -1,21 +1,37 @@
-//! Turns rows of CSV into JSON lines: the first row names the fields.
+//! Turns rows of CSV into objects: the first row names the fields.
+//!
+//! Cells are divided by commas, by semicolons, as spreadsheets of many languages write them, or by tabs. Rows end with LF, with
+//! CR LF, or with CR alone if the first one does. An input that seems to be cut is refused: nothing is sent of a part.
 
-use std::collections::BTreeSet;
-use std::io::{self, Read};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufRead, Read};
+use std::sync::Once;
 
-use csv::{ByteRecord, Position, ReaderBuilder, Terminator};
 use serde_json::{Map, Value};
 
-/// A row as a JSON line.
+use crate::printable::printable;
+use crate::screen::Screen;
+
+/// The longest row, in bytes. The memory of a run would grow with a longer one.
+const MAX_ROW: u64 = 64 * 1024 * 1024;
+/// The fields that are ids.
+const IDS: [&str; 6] = ["user", "id", "target", "author", "on", "of"];
+/// A file may be read twice, and its warning is printed once.
+static WARNING: Once = Once::new();
+
+/// A row as an object.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Row {
     /// Line number, from 1.
     pub number: u64,
     /// Length in the file, in bytes.
     pub bytes: u64,
-    /// JSON object.
-    pub json: Vec<u8>,
+    /// The fields that are not empty.
+    pub fields: Map<String, Value>,
 }
+
+/// Returns whether a command has a field.
+pub type IsField = fn(&str) -> bool;
 
 /// The columns to read, or all of them under their own names.
 #[derive(Clone, Debug, Default)]
@@ -45,58 +61,51 @@ impl Columns {
         Ok(Self(pairs))
     }
 
-    /// Returns the field of each column; `None` for one that is left out.
-    fn fields(&self, columns: Vec<String>) -> io::Result<Vec<Option<String>>> {
-        let invalid = |what| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    /// Returns the field of each column; `None` for one that is left out. Without pairs, the first row may write fields in
+    /// upper case.
+    fn fields(&self, columns: &[String], is_field: IsField) -> Result<Vec<Option<String>>, String> {
         if let Some((_, missing)) = self.0.iter().find(|(_, name)| !columns.contains(name)) {
-            return invalid(format!("the first row has no column '{missing}'"));
-        }
-        let is_read =
-            |column: &&String| self.0.is_empty() || self.0.iter().any(|(_, name)| name == *column);
-        if let Some(name) = repeated(columns.iter().filter(is_read)) {
-            return invalid(format!("the first row has more than one column '{name}'"));
-        }
-        if self.0.is_empty() {
-            return Ok(columns.into_iter().map(Some).collect());
+            return Err(format!("the first row has no column '{missing}'"));
         }
         let field = |column: &String| {
+            if self.0.is_empty() {
+                let lower = column.to_lowercase();
+                let is_spelling = !is_field(column) && is_field(&lower);
+                return Some(if is_spelling { lower } else { column.clone() });
+            }
             let pair = self.0.iter().find(|(_, name)| name == column);
             pair.map(|(field, _)| field.clone())
         };
-        Ok(columns.iter().map(field).collect())
-    }
-}
-
-/// How cells are separated and quoted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// By commas, with quotes.
-    Csv,
-    /// By tabs, with `\t`, `\n` and `\\` in cells and `NULL` or `\N` for no value, as `mariadb --batch` prints them.
-    Tsv,
-}
-
-impl Dialect {
-    /// Returns the dialect of a first row.
-    #[must_use]
-    pub fn of(header: &[u8]) -> Self {
-        match header.contains(&b'\t') {
-            true => Self::Tsv,
-            false => Self::Csv,
+        let fields: Vec<_> = columns.iter().map(field).collect();
+        let kept = || {
+            let pairs = fields.iter().zip(columns);
+            pairs.filter_map(|(field, column)| Some((field.as_ref()?, column)))
+        };
+        if let Some(name) = repeated(kept().map(|(field, _)| field)) {
+            let column = kept().find(|(field, _)| *field == name);
+            let name = printable(column.map_or(name, |(_, column)| column));
+            return Err(format!("the first row has more than one column '{name}'"));
         }
-    }
-
-    /// Returns the text of a cell; empty for no value.
-    fn cell(self, text: &str) -> String {
-        match (self, text) {
-            (Self::Csv, text) => text.to_owned(),
-            (Self::Tsv, "NULL" | "\\N") => String::new(),
-            (Self::Tsv, text) => unescape(text),
+        // A column without a name may be empty.
+        let is_unknown = |name: &str| !is_field(name) && !name.starts_with(UNNAMED);
+        let unknown = kept()
+            .map(|(field, _)| field.as_str())
+            .filter(|name| is_unknown(name));
+        let unknown: Vec<_> = unknown.collect();
+        match unknown.is_empty() {
+            true => Ok(fields),
+            false => Err(format!(
+                "the first row has unknown fields: {}: --columns FIELD=COLUMN,… names the columns to read",
+                printable(&unknown.join(", "))
+            )),
         }
     }
 }
 
-/// Returns a text without the escapes of tab-separated values.
+/// Begins the field of a cell without a name.
+const UNNAMED: &str = "column ";
+
+/// Returns a text without the escapes of tab-separated values, as `mariadb --batch` prints them.
 #[must_use]
 pub fn unescape(text: &str) -> String {
     let (mut plain, mut chars) = (String::with_capacity(text.len()), text.chars());
@@ -130,88 +139,278 @@ fn repeated<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
 ///
 /// # Errors
 ///
-/// Returns an error if the input cannot be read, or if a column that is read is missing or occurs twice.
+/// Returns an error if the input cannot be read, is empty, is not UTF-8 or seems to be cut, or if the first row has an unknown
+/// field, or lacks a column that is read or has it twice.
 pub fn read(
-    input: impl Read,
-    dialect: Dialect,
+    input: impl BufRead,
     columns: &Columns,
+    is_field: IsField,
     mut each: impl FnMut(Row) -> bool,
 ) -> io::Result<()> {
-    // Rows that end with "\r\n" would be counted as one line less: the reader stops before "\n".
-    let mut reader = ReaderBuilder::new()
-        .flexible(true)
-        .terminator(Terminator::Any(b'\n'))
-        .quoting(dialect == Dialect::Csv)
-        .delimiter(match dialect {
-            Dialect::Csv => b',',
-            Dialect::Tsv => b'\t',
-        })
-        .from_reader(input);
-    let names: Vec<String> = reader
-        .byte_headers()?
-        .iter()
-        .enumerate()
-        .map(|(index, name)| field_name(index, name))
-        .collect();
-    let fields = columns.fields(names)?;
-    let mut record = ByteRecord::new();
-    let mut start = reader.position().byte();
-    while reader.read_byte_record(&mut record)? {
-        let end = reader.position().byte();
-        let row = Row {
-            number: record.position().map_or(0, Position::line),
-            bytes: end - start,
-            json: json(&fields, &record, dialect),
-        };
-        start = end;
-        // A line with nothing but "\r" is blank.
-        if record.as_slice() != b"\r" && !each(row) {
-            break;
+    let (delimiter, line, input) = begin(input)?;
+    let mut reader = Reader {
+        input,
+        delimiter,
+        end: None,
+        line,
+        bytes: 0,
+        is_cut: false,
+    };
+    let Some((_, header)) = reader.row()? else {
+        // The query before a pipe may have failed: nothing would differ from nothing.
+        return Err(io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            "no header row: it is empty",
+        ));
+    };
+    let names = header.iter().enumerate();
+    let names: Vec<_> = names.map(|(index, name)| field_name(index, name)).collect();
+    let fields = columns.fields(&names, is_field).map_err(invalid)?;
+    let (mut has_rows, mut decimal_ids) = (false, BTreeMap::new());
+    let mut start = reader.bytes;
+    while let Some((number, cells)) = reader.row()? {
+        if reader.is_cut && cells.len() < fields.len() {
+            return Err(invalid(format!(
+                "line {number}: the last row has {} of {} cells and no end: the file may be incomplete",
+                cells.len(),
+                fields.len()
+            )));
         }
+        let mut row = Row {
+            number,
+            bytes: reader.bytes - start,
+            fields: Map::new(),
+        };
+        for (index, cell) in cells.into_iter().enumerate() {
+            let name = fields.get(index).cloned();
+            let Some(name) = name.unwrap_or_else(|| Some(field_name(index, b""))) else {
+                continue;
+            };
+            let text = String::from_utf8(cell).map_err(|_| {
+                invalid(format!(
+                    "line {number} is not UTF-8: save the file as UTF-8"
+                ))
+            })?;
+            let text = match (delimiter, text.as_str()) {
+                (b'\t', "NULL" | "\\N") => String::new(),
+                (b'\t', text) => unescape(text),
+                _ => text,
+            };
+            if text.is_empty() {
+                continue;
+            }
+            if let Some(id) = IDS.iter().find(|id| **id == name) {
+                let digits = text.strip_suffix(".0").unwrap_or_default();
+                let is_decimal = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+                *decimal_ids.entry(*id).or_insert(true) &= is_decimal;
+            }
+            let value = value(&name, text);
+            row.fields.insert(name, value);
+        }
+        (has_rows, start) = (true, reader.bytes);
+        if !each(row) {
+            return Ok(());
+        }
+    }
+    decimal_ids.retain(|_, is_decimal| *is_decimal);
+    if !has_rows {
+        warn("no row follows the header");
+    } else if !decimal_ids.is_empty() {
+        let names: Vec<_> = decimal_ids.into_keys().collect();
+        let names = names.join(", ");
+        warn(&format!(
+            "all ids of {names} end in .0, as programs write numbers: 42.0 is another id than 42"
+        ));
     }
     Ok(())
 }
 
-/// Returns the name of a column; the first one may begin with a byte order mark.
+fn warn(what: &str) {
+    WARNING.call_once(|| Screen::print_error(&format!("warning: {what}")));
+}
+
+fn invalid(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// Returns the delimiter, the number of the line with the header and the input from there on. A line `sep=;` before it names the
+/// delimiter, as spreadsheets write it. Otherwise it is a tab if the header has one, or the more frequent of comma and semicolon.
+fn begin<R: BufRead>(mut input: R) -> io::Result<(u8, u64, impl BufRead)> {
+    let mut first = Vec::new();
+    let mut is_open = true;
+    while is_open && (first.len() as u64) < MAX_ROW {
+        let buffer = input.fill_buf()?;
+        let end = buffer.iter().position(|byte| b"\r\n".contains(byte));
+        is_open = end.is_none() && !buffer.is_empty();
+        let length = end.map_or(buffer.len(), |end| end + 1);
+        first.extend_from_slice(buffer.get(..length).unwrap_or_default());
+        input.consume(length);
+    }
+    if first.starts_with("\u{feff}".as_bytes()) {
+        first.drain(..3);
+    }
+    if let Some([delimiter] | [delimiter, b'\r' | b'\n']) = first.strip_prefix(b"sep=") {
+        let delimiter = *delimiter;
+        if first.ends_with(b"\r") && input.fill_buf()?.first() == Some(&b'\n') {
+            input.consume(1);
+        }
+        return Ok((delimiter, 2, io::Cursor::new(Vec::new()).chain(input)));
+    }
+    let number = |delimiter: u8| first.iter().filter(|byte| **byte == delimiter).count();
+    let delimiter = match (number(b'\t'), number(b',') < number(b';')) {
+        (1.., _) => b'\t',
+        (0, true) => b';',
+        (0, false) => b',',
+    };
+    Ok((delimiter, 1, io::Cursor::new(first).chain(input)))
+}
+
+/// Divides an input into rows and cells.
+struct Reader<R> {
+    input: R,
+    delimiter: u8,
+    /// The byte that ends a row after the first one: LF, before which a CR is left out, or CR.
+    end: Option<u8>,
+    /// Number of the line that is read.
+    line: u64,
+    /// Bytes that are read.
+    bytes: u64,
+    /// Whether the last row ended with the input.
+    is_cut: bool,
+}
+
+/// Where the next byte of a row is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Position {
+    /// At the beginning of a cell.
+    Start,
+    /// In a cell without quotation marks.
+    Plain,
+    /// Behind the quotation mark of this line.
+    Quoted(u64),
+    /// Behind the end of a quotation that begins in this line.
+    Closed(u64),
+}
+
+impl<R: BufRead> Reader<R> {
+    fn next(&mut self) -> io::Result<Option<u8>> {
+        let byte = self.input.fill_buf()?.first().copied();
+        if byte.is_some() {
+            self.input.consume(1);
+            self.bytes += 1;
+            self.line += u64::from(byte == Some(self.end.unwrap_or(b'\n')));
+        }
+        Ok(byte)
+    }
+
+    /// Returns the next row that is not blank, and the number of its first line; `None` at the end.
+    fn row(&mut self) -> io::Result<Option<(u64, Vec<Vec<u8>>)>> {
+        let (mut number, mut start) = (self.line, self.bytes);
+        let (mut cells, mut cell, mut position) = (Vec::new(), Vec::new(), Position::Start);
+        // Only these have quotation marks.
+        let has_quotes = self.delimiter != b'\t';
+        loop {
+            let byte = self.next()?;
+            if self.bytes - start > MAX_ROW {
+                let what = match position {
+                    Position::Quoted(line) => {
+                        format!("the quotation mark of line {line} is not closed")
+                    }
+                    _ => format!("line {number} has no end"),
+                };
+                return Err(invalid(format!("{what} within {} MB", MAX_ROW >> 20)));
+            }
+            let is_end = match (byte, self.end) {
+                (None, _) | (Some(b'\r' | b'\n'), None) => true,
+                (Some(byte), end) => Some(byte) == end,
+            };
+            match (byte, position) {
+                (None, Position::Quoted(line)) => {
+                    return Err(invalid(format!(
+                        "the quotation mark of line {line} is never closed"
+                    )));
+                }
+                (Some(b'"'), Position::Quoted(line)) => position = Position::Closed(line),
+                (Some(byte), Position::Quoted(_)) => cell.push(byte),
+                _ if is_end => {
+                    self.end_row(byte)?;
+                    if position == Position::Plain && cell.last() == Some(&b'\r') {
+                        cell.pop();
+                    }
+                    let is_quoted = matches!(position, Position::Closed(_));
+                    let is_blank = cells.is_empty() && cell.is_empty() && !is_quoted;
+                    match (byte, is_blank) {
+                        (None, true) => return Ok(None),
+                        (Some(_), true) => {
+                            (number, start, position) = (self.line, self.bytes, Position::Start);
+                        }
+                        (_, false) => {
+                            cells.push(cell);
+                            return Ok(Some((number, cells)));
+                        }
+                    }
+                }
+                (Some(byte), _) if byte == self.delimiter => {
+                    cells.push(std::mem::take(&mut cell));
+                    position = Position::Start;
+                }
+                (Some(b'"'), Position::Start) if has_quotes => {
+                    position = Position::Quoted(self.line)
+                }
+                (Some(b'"'), Position::Closed(line)) => {
+                    cell.push(b'"');
+                    position = Position::Quoted(line);
+                }
+                (Some(b'\r' | b' '), Position::Closed(_)) => {}
+                (Some(_), Position::Closed(begin)) => {
+                    let line = self.line;
+                    return Err(invalid(format!(
+                        "line {line}: text follows the end of a quotation that begins in line {begin}"
+                    )));
+                }
+                (Some(byte), Position::Start | Position::Plain) => {
+                    cell.push(byte);
+                    position = Position::Plain;
+                }
+                (None, _) => {}
+            }
+        }
+    }
+
+    /// Ends a row with a byte, or with the input. The first row says how all others end.
+    fn end_row(&mut self, byte: Option<u8>) -> io::Result<()> {
+        self.is_cut = byte.is_none();
+        if self.end.is_some() || self.is_cut {
+            return Ok(());
+        }
+        let is_alone = byte == Some(b'\r') && self.input.fill_buf()?.first() != Some(&b'\n');
+        self.end = Some(if is_alone { b'\r' } else { b'\n' });
+        if is_alone {
+            self.line += 1;
+        } else if byte == Some(b'\r') {
+            self.next()?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the name of a column.
 fn field_name(index: usize, name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
-    let name = name.trim_start_matches('\u{feff}').trim();
-    match name {
-        "" => format!("column {}", index + 1),
+    match name.trim() {
+        "" => format!("{UNNAMED}{}", index + 1),
         name => name.to_owned(),
     }
 }
 
-/// Returns a row as a JSON object; as it is if a cell is not UTF-8, which is then refused.
-fn json(names: &[Option<String>], record: &ByteRecord, dialect: Dialect) -> Vec<u8> {
-    let mut fields = Map::new();
-    for (index, cell) in record.iter().enumerate() {
-        let Ok(text) = std::str::from_utf8(cell) else {
-            return record.as_slice().to_vec();
-        };
-        let text = match index + 1 == record.len() {
-            true => text.strip_suffix('\r').unwrap_or(text),
-            false => text,
-        };
-        let text = dialect.cell(text);
-        let name = names.get(index).cloned();
-        let name = name.unwrap_or_else(|| Some(field_name(index, b"")));
-        if let Some(name) = name.filter(|_| !text.is_empty()) {
-            let value = value(&name, &text);
-            fields.insert(name, value);
-        }
-    }
-    Value::Object(fields).to_string().into_bytes()
-}
-
 /// Returns the value of a cell: text, except for the fields that have another type.
-fn value(name: &str, text: &str) -> Value {
+fn value(name: &str, text: String) -> Value {
     match name {
-        "undo" | "hidden" | "public_activity" => boolean(text).map(Value::Bool),
+        "undo" | "hidden" | "public_activity" => boolean(&text).map(Value::Bool),
         "groups" => Some(text.split(';').map(str::trim).collect()),
         _ => None,
     }
-    .unwrap_or_else(|| Value::String(text.to_owned()))
+    .unwrap_or(Value::String(text))
 }
 
 /// Returns a boolean as spreadsheets and databases write it, in upper or lower case. `None` for any other text, which
@@ -230,11 +429,15 @@ mod tests {
 
     fn lines(csv: &[u8]) -> io::Result<Vec<(u64, u64, String)>> {
         let mut lines = Vec::new();
-        read(csv, Dialect::Csv, &Columns::default(), |row| {
-            let text = String::from_utf8_lossy(&row.json).into_owned();
-            lines.push((row.number, row.bytes, text));
-            true
-        })?;
+        read(
+            csv,
+            &Columns::default(),
+            |_| true,
+            |row| {
+                lines.push((row.number, row.bytes, Value::Object(row.fields).to_string()));
+                true
+            },
+        )?;
         Ok(lines)
     }
 
@@ -251,6 +454,70 @@ mod tests {
         Ok(())
     }
 
+    /// Each of these files has the same two rows.
+    #[test]
+    fn delimiters_and_line_ends_are_found() -> io::Result<()> {
+        for csv in [
+            "id,title\n7,a;b\n8,c\n",
+            "id;title\n7;\"a;b\"\n8;c\n",
+            "\u{feff}sep=|\r\nid|title\r\n7|a;b\r\n8|c\r\n",
+            "sep=;\rid;title\r7;\"a;b\"\r8;c",
+            "id\ttitle\n7\ta;b\n8\tc\n",
+            "id,title\r7,\"a;b\" \r\r8,c",
+        ] {
+            let found = lines(csv.as_bytes())?;
+            let texts: Vec<_> = found.iter().map(|(_, _, text)| text.as_str()).collect();
+            let expected = [r#"{"id":"7","title":"a;b"}"#, r#"{"id":"8","title":"c"}"#];
+            assert_eq!(texts, expected, "{csv:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn unclosed_quotation_is_refused_with_its_line() {
+        let unclosed = "the quotation mark of line 3 is never closed";
+        let cut = "line 3: the last row has 1 of 2 cells and no end: the file may be incomplete";
+        let encoding = "line 3 is not UTF-8: save the file as UTF-8";
+        for (row, expected) in [
+            (&b"\"b,x\nc,y\n"[..], unclosed),
+            (b"b,\"x\nc,\"\"y\"\"\n", unclosed),
+            (
+                b"b,\"x\nc,\"y\"\n",
+                "line 4: text follows the end of a quotation that begins in line 3",
+            ),
+            (b"b", cut),
+            (b"b,\xe4\n", encoding),
+        ] {
+            let csv = [b"id,name\na,\"x\"\n", row].concat();
+            let error = lines(&csv).map_err(|error| error.to_string());
+            assert_eq!(error, Err(expected.to_owned()));
+        }
+    }
+
+    #[test]
+    fn first_row_names_known_fields() {
+        let unknown = "the first row has unknown fields: Kind, note: --columns FIELD=COLUMN,… names the columns to read";
+        let twice = "the first row has more than one column 'User'";
+        let is_field: IsField = |name| ["user", "target"].contains(&name);
+        for (columns, header, expected) in [
+            (None, "User,TARGET,", Ok(())),
+            (None, "user,Kind,note", Err(unknown)),
+            (None, "User,user", Err(twice)),
+            (Some("user=Kind"), "user,Kind,note", Ok(())),
+        ] {
+            let columns = columns.map(|text| Columns::parse(text).unwrap_or_default());
+            let csv = format!("{header}\na,b\n");
+            let found = read(
+                csv.as_bytes(),
+                &columns.unwrap_or_default(),
+                is_field,
+                |_| true,
+            );
+            let found = found.map_err(|error| error.to_string());
+            assert_eq!(found, expected.map_err(str::to_owned), "{header}");
+        }
+    }
+
     #[test]
     fn invalid_columns_are_refused() {
         for text in "user user= =member user=a,user=b user=a,target=a ".split(' ') {
@@ -262,12 +529,17 @@ mod tests {
     fn repeated_column_may_be_left_out() -> Result<(), Box<dyn std::error::Error>> {
         let columns = Columns::parse("action=kind, target=the post")?;
         let csv = "id,kind,the post, id\n55501,like,a,99901\n";
-        let mut found = String::new();
-        read(csv.as_bytes(), Dialect::Csv, &columns, |row| {
-            found += &String::from_utf8_lossy(&row.json);
-            true
-        })?;
-        assert_eq!(found, r#"{"action":"like","target":"a"}"#);
+        let mut found = Vec::new();
+        read(
+            csv.as_bytes(),
+            &columns,
+            |_| true,
+            |row| {
+                found.push(Value::Object(row.fields).to_string());
+                true
+            },
+        )?;
+        assert_eq!(found, [r#"{"action":"like","target":"a"}"#]);
         assert_eq!(lines(b"id,,\n1,,\n")?.len(), 1);
         Ok(())
     }
@@ -304,7 +576,6 @@ mod tests {
         let expected = r#"{"column 2":"b","column 4":"d","id":"a","title":"c"}"#;
         assert_eq!(found, [(2, 8, expected.to_owned())]);
         assert_eq!(lines(b"id,title\n")?, []);
-        assert_eq!(lines(b"")?, []);
         Ok(())
     }
 }

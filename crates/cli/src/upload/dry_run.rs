@@ -4,13 +4,15 @@ use std::fmt;
 use std::process::ExitCode;
 
 use activity_rank_core::calendar::Instant;
+use activity_rank_core::history;
+use activity_rank_sync::report::activities;
 use indicatif::HumanBytes;
 use reqwest::Url;
 use serde::{Serialize, Serializer};
 
 use crate::args::UploadArgs;
 use crate::count::count;
-use crate::failure::{Failure, LINES_REFUSED};
+use crate::failure::{Failure, LINES_REFUSED, are};
 use crate::screen::Screen;
 use crate::upload::line::{Line, LineParser, LineResult, Outcome};
 use crate::upload::partitions::{Batch, Partitions};
@@ -27,6 +29,9 @@ struct Plan {
     requests: u64,
     bytes: u64,
     refused: u64,
+    /// Lines that will be `stale`, because they count once a day and are too old.
+    #[serde(skip_serializing_if = "is_zero")]
+    stale: u64,
     #[serde(skip)]
     skips_invalid: bool,
     #[serde(serialize_with = "text")]
@@ -37,6 +42,23 @@ struct Plan {
     unchecked: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shifted_ms: Option<i64>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Returns a line about activity that counts once a day and is too old; empty for none.
+#[must_use]
+pub fn forgotten_note(number: u64) -> String {
+    match number {
+        0 => String::new(),
+        number => format!(
+            "\n{} would be stale: what counts once a day counts for up to {} days",
+            activities(number),
+            history::DAYS - 1
+        ),
+    }
 }
 
 /// Writes an instant as RFC 3339.
@@ -111,6 +133,7 @@ pub fn run(
 impl Plan {
     fn add_line(&mut self, line: &Line) {
         self.lines += 1;
+        self.stale += u64::from(line.is_forgotten);
         self.latest = self.latest.max(line.at);
         self.earliest = match (self.earliest, line.at) {
             (Some(earliest), Some(at)) => Some(earliest.min(at)),
@@ -137,13 +160,12 @@ impl fmt::Display for Plan {
             }
         }
         if self.refused > 0 {
-            let verb = if self.refused == 1 { "is" } else { "are" };
-            let lines = count(self.refused, "line");
-            write!(f, "\n{lines} {verb} invalid")?;
+            write!(f, "\n{} invalid", are(self.refused, "line"))?;
             if !self.skips_invalid {
                 write!(f, ": nothing would be sent without --skip-invalid")?;
             }
         }
+        f.write_str(&forgotten_note(self.stale))?;
         write!(f, "\nnot checked: {}", self.unchecked.join(", "))
     }
 }

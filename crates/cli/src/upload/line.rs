@@ -45,6 +45,8 @@ pub struct Line {
     pub id: String,
     /// Instant of `at`.
     pub at: Option<Instant>,
+    /// Whether it will be `stale`, because it counts once a day and is too old.
+    pub is_forgotten: bool,
     /// JSON object exactly as in the file, except for a shifted `at`.
     pub json: String,
 }
@@ -103,7 +105,11 @@ impl LineParser {
         if json.len() + BRACKETS > MAX_BODY_BYTES {
             return Err(too_large(bytes));
         }
-        let Item { id, at } = self.check.read(&value)?;
+        let Item {
+            id,
+            at,
+            is_forgotten,
+        } = self.check.read(&value)?;
         let recent = Timestamp::now().as_millisecond() - 2 * Date::MILLIS;
         if at.is_some_and(|at| at.0 < recent) {
             self.any_past.store(true, Ordering::Relaxed);
@@ -114,6 +120,7 @@ impl LineParser {
             bytes,
             id,
             at,
+            is_forgotten,
             json,
         }))
     }

@@ -52,7 +52,7 @@ use crate::client::client;
 use crate::failure::{Failure, LINES_REFUSED};
 use crate::screen::Screen;
 
-use csv::Columns;
+use csv::{Columns, IsField};
 use line::LineParser;
 use pipeline::Event;
 use progress::UploadProgress;
@@ -78,16 +78,18 @@ pub struct Destination {
     pub default_outcome: Option<&'static str>,
 }
 
-/// Opens a file in a format.
+/// Opens a file in a format. Of CSV, `is_field` returns whether the command has a field.
 ///
 /// # Errors
 ///
 /// Returns [`Failure::Usage`] for invalid columns or columns of JSON, [`Failure::File`] if the file cannot be opened.
-pub fn open(file: &str, args: &FormatArgs) -> Result<Source, Failure> {
+pub fn open(file: &str, args: &FormatArgs, is_field: IsField) -> Result<Source, Failure> {
     let columns = args.columns.as_deref().map(Columns::parse).transpose();
     let columns = columns.map_err(|what| Failure::Usage(format!("--columns: {what}")))?;
     match (args.format.unwrap_or_else(|| Format::of(file)), columns) {
-        (Format::Csv, columns) => Ok(Source::open(file)?.with_csv(columns.unwrap_or_default())),
+        (Format::Csv, columns) => {
+            Ok(Source::open(file)?.with_csv(columns.unwrap_or_default(), is_field))
+        }
         (Format::Json, None) => Source::open(file),
         (Format::Json, Some(_)) => Err(Failure::Usage(
             "--columns is for CSV: add --format csv, unless the name ends in .csv".to_owned(),
@@ -130,6 +132,9 @@ pub async fn upload(
             }
             return Err(Failure::InvalidLines(invalid));
         }
+    } else if source.size().is_some() {
+        // Nothing is sent of a file that cannot be read to its end. A stream is sent as it arrives.
+        source.read_ahead(|_| ())?;
     }
     let mut progress = UploadProgress::new(source.size(), args.limit_errors);
     let mut summary = Summary::new(time_shift);
@@ -144,7 +149,7 @@ pub async fn upload(
     let start = Instant::now();
     let mut pipeline = pipeline::start(source, parser, sender, args.concurrency, batch);
     let mut failure = None;
-    while let Some(event) = pipeline.events.recv().await {
+    while let Some(event) = pipeline.next().await {
         match event {
             Event::Done(results) => {
                 summary.add(&results);
@@ -160,7 +165,7 @@ pub async fn upload(
             // Lines read before the error are still being sent.
             Event::ReadFailed(cause) => failure = Some(cause),
             Event::SendFailed(cause) => {
-                failure = Some(cause.into());
+                failure = Some(cause);
                 break;
             }
         }

@@ -152,6 +152,7 @@ mod tests {
             bytes: json.len() as u64,
             id: format!("user-{}", number * number % 37),
             at: None,
+            is_forgotten: false,
             json: json.to_owned(),
         }
     }

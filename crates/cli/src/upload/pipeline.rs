@@ -1,6 +1,8 @@
 //! Runs the stages concurrently: a thread reads the file, one task fills batches, and one task per
 //! partition sends them.
 
+use std::io;
+use std::pin::Pin;
 use std::thread;
 use std::time::Duration;
 
@@ -8,7 +10,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, RUN_AGAIN};
 use crate::request_error::RequestError;
 use crate::upload::line::{Line, LineParser};
 use crate::upload::partitions::{Batch, Partitions};
@@ -38,16 +40,26 @@ pub enum Event {
     },
     /// The file cannot be read further. Lines already read are still sent.
     ReadFailed(Failure),
-    /// A batch failed in a way that makes sending further ones pointless.
-    SendFailed(RequestError),
+    /// A batch failed in a way that makes sending further ones pointless, or Ctrl-C was pressed.
+    SendFailed(Failure),
 }
 
 /// A running pipeline. Dropping it cancels all tasks.
-#[derive(Debug)]
 pub struct Pipeline {
     /// Events; the channel closes when all work is done.
-    pub events: Receiver<Event>,
+    events: Receiver<Event>,
+    interrupted: Pin<Box<dyn Future<Output = io::Result<()>>>>,
     _tasks: JoinSet<()>,
+}
+
+impl Pipeline {
+    /// Returns the next event; `None` when all work is done.
+    pub async fn next(&mut self) -> Option<Event> {
+        tokio::select! {
+            event = self.events.recv() => event,
+            _ = &mut self.interrupted => Some(Event::SendFailed(Failure::Interrupted(RUN_AGAIN))),
+        }
+    }
 }
 
 /// Starts a pipeline with `concurrency` partitions and at most `max_lines` lines per request.
@@ -78,6 +90,7 @@ pub fn start(
     thread::spawn(move || read(source, parser, &line_tx, &event_tx));
     Pipeline {
         events,
+        interrupted: Box::pin(tokio::signal::ctrl_c()),
         _tasks: tasks,
     }
 }
@@ -157,7 +170,7 @@ async fn send(sender: BatchSender, mut batches: Receiver<Batch>, events: Sender<
         };
         let event = match sender.send(batch, on_retry).await {
             Ok(report) => Event::Done(report),
-            Err(error) => Event::SendFailed(error),
+            Err(error) => Event::SendFailed(error.into()),
         };
         let failed = matches!(event, Event::SendFailed(_));
         if events.send(event).await.is_err() || failed {

@@ -1,10 +1,12 @@
 //! An input file: a regular file, a pipe or standard input, read line by line, row by row or element by element.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
+
+use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::upload::csv::{Columns, Dialect};
+use crate::upload::csv::{Columns, IsField};
 use crate::upload::{array, csv};
 
 /// Maximum length of a line, in bytes. A longer line does not fit into a request, so its text is not
@@ -26,7 +28,7 @@ enum Layout {
     #[default]
     Json,
     /// Rows of CSV.
-    Csv(Columns),
+    Csv(Columns, IsField),
 }
 
 #[derive(Debug)]
@@ -93,9 +95,9 @@ impl Source {
 
     /// Reads rows of CSV in the place of JSON.
     #[must_use]
-    pub fn with_csv(self, columns: Columns) -> Self {
+    pub fn with_csv(self, columns: Columns, is_field: IsField) -> Self {
         Self {
-            layout: Layout::Csv(columns),
+            layout: Layout::Csv(columns, is_field),
             ..self
         }
     }
@@ -158,12 +160,13 @@ impl Layout {
         mut input: impl BufRead,
         mut each: impl FnMut(RawLine) -> bool,
     ) -> io::Result<()> {
+        check_encoding(input.fill_buf()?)?;
         match self {
-            Self::Csv(columns) => csv::read(input, Dialect::Csv, columns, |row| {
+            Self::Csv(columns, is_field) => csv::read(input, columns, *is_field, |row| {
                 each(RawLine {
                     number: row.number,
                     bytes: row.bytes,
-                    text: Some(row.json),
+                    text: Some(Value::Object(row.fields).to_string().into_bytes()),
                 })
             }),
             Self::Json if array::begins(&mut input)? => {
@@ -178,6 +181,25 @@ impl Layout {
             Self::Json => Lines::new(input).read(each),
         }
     }
+}
+
+/// Refuses an input by its first bytes that no command reads as it is: each of its lines would be a fault.
+///
+/// # Errors
+///
+/// Returns an error that says what the input is.
+pub fn check_encoding(start: &[u8]) -> io::Result<()> {
+    let what = match start {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, ..] | [_, 0, ..] => {
+            "the file is UTF-16: save it as UTF-8"
+        }
+        [0x1f, 0x8b, ..] => "the file is compressed: zcat FILE | activity-rank … -",
+        [b'P', b'K', 3, 4, ..] => {
+            "the file is a spreadsheet or an archive: save it as CSV in UTF-8"
+        }
+        _ => return Ok(()),
+    };
+    Err(io::Error::new(ErrorKind::InvalidData, what))
 }
 
 /// Copies a stream to an unnamed temporary file, which the system removes with the process.
@@ -198,13 +220,20 @@ impl<R: BufRead> Lines<R> {
         Self { input, number: 0 }
     }
 
+    /// Refuses an input without a line that is not blank: the program before a pipe may have failed.
     fn read(mut self, mut each: impl FnMut(RawLine) -> bool) -> io::Result<()> {
+        let mut is_empty = true;
         while let Some(line) = self.next()? {
+            let text = line.text.as_deref();
+            is_empty &= text.is_some_and(|text| text.trim_ascii().is_empty());
             if !each(line) {
-                break;
+                return Ok(());
             }
         }
-        Ok(())
+        match is_empty {
+            true => Err(io::Error::new(ErrorKind::UnexpectedEof, "it is empty")),
+            false => Ok(()),
+        }
     }
 
     fn next(&mut self) -> io::Result<Option<RawLine>> {

@@ -1,6 +1,6 @@
 //! Totals of an upload, as text or JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use indicatif::HumanCount;
@@ -22,6 +22,25 @@ const ORDER: [&str; 8] = [
     "capped",
     "stale",
     "queued",
+];
+
+/// The meanings of outcomes and reasons whose names do not say them.
+const MEANINGS: [(&str, &str); 6] = [
+    (
+        "stale",
+        "older than the last change of the same activity; of once a day, more than 30 days old",
+    ),
+    (
+        "daily-cap",
+        "beyond what the action gives a member in a day",
+    ),
+    (
+        "pair-cap",
+        "beyond what one member may give another in a day",
+    ),
+    ("cooldown", "too soon after the one before"),
+    ("own-target", "on a target of the member"),
+    ("queued", "counted when the store responds again"),
 ];
 
 /// Totals by outcome and by problem.
@@ -182,7 +201,16 @@ impl fmt::Display for Summary {
             )?;
             self.write_reasons(f, slug)?;
         }
-        write!(f, "  {:<24}{:>+12}", "points", self.points as f64 / 100.0)
+        write!(f, "  {:<24}{:>+12}", "points", self.points as f64 / 100.0)?;
+        let reasons = self.reasons.values().flat_map(BTreeMap::keys);
+        let names: BTreeSet<_> = self
+            .outcomes
+            .keys()
+            .chain(reasons)
+            .map(String::as_str)
+            .collect();
+        let mut meanings = MEANINGS.iter().filter(|(name, _)| names.contains(name));
+        meanings.try_for_each(|(name, meaning)| write!(f, "\n  {name}: {meaning}"))
     }
 }
 
@@ -247,7 +275,9 @@ mod tests {
              \u{20} refused: invalid-request           1\n\
              \u{20}   /user                            1\n\
              \u{20} refused: not-json                  1\n\
-             \u{20} points                          -1.7"
+             \u{20} points                          -1.7\n\
+             \u{20} daily-cap: beyond what the action gives a member in a day\n\
+             \u{20} own-target: on a target of the member"
         );
     }
 

@@ -132,6 +132,9 @@ async fn invalid_arguments_exit_with_2_and_send_nothing() -> TestResult {
     ] {
         assert_eq!(run(&service, args, "")?.code, Some(2), "{args:?}");
     }
+    let scheme = run(&service, "top --url rank.example.org", "")?;
+    let expected = "'rank.example.org' for '--url <URL>': must begin with http:// or https://";
+    assert!(scheme.stderr.contains(expected), "{scheme:?}");
     assert!(service.received().is_empty());
     Ok(())
 }

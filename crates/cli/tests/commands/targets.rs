@@ -41,15 +41,14 @@ async fn targets_of_json_and_csv_are_the_same() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_that_is_not_utf8_is_refused_with_its_line() -> TestResult {
+async fn file_that_is_not_utf8_is_refused_with_its_line() -> TestResult {
     let service = Service::start().await?;
     let mut file = tempfile::Builder::new().suffix(".csv").tempfile()?;
     file.write_all(b"id,title\npost-7,A title\npost-8,\xff\npost-9,\n")?;
     let path = file.path().to_string_lossy().into_owned();
-    let error =
-        "line 3: not-json: Not a JSON object: invalid utf-8 sequence of 1 bytes from index 6\n";
-    run(&service, &format!("targets {path} --skip-invalid"), "")?.assert_error(1, error);
-    assert_eq!(service.items().len(), 2);
+    let error = format!("error: {path}: line 3 is not UTF-8: save the file as UTF-8\n");
+    run(&service, &format!("targets {path} --skip-invalid"), "")?.assert_error(2, &error);
+    assert_eq!(service.items().len(), 0);
     Ok(())
 }
 

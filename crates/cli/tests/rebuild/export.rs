@@ -76,8 +76,13 @@ async fn exported_board_has_all_rows() -> TestResult {
     let app = JournalApp::start(|worker| worker);
     let likes = (0..230).map(|number| like(&format!("u{number:03}"), "p", 40));
     app.send(likes.collect()).await;
-    let named = json!({"name": "Ada, \"the first\""});
-    app.put("/v1/users/u007", &named).await;
+    for (user, name) in [
+        ("u007", "Ada, \"the first\""),
+        ("u008", "=HYPERLINK(\"https://a.example\")"),
+    ] {
+        app.put(&format!("/v1/users/{user}"), &json!({"name": name}))
+            .await;
+    }
     let board = format!("d:{}:eu", day(40));
     let exported = succeed(&app, &["export", "--board", &board])?;
     assert_eq!(exported.stderr, "exported 230 lines\n");
@@ -97,6 +102,8 @@ async fn exported_board_has_all_rows() -> TestResult {
     assert_eq!(rows.next(), Some("rank,score,id,name"));
     let named = ",2,u007,\"Ada, \"\"the first\"\"\"\n";
     assert!(text.contains(named), "{text}");
+    let formula = ",2,u008,\"'=HYPERLINK(\"\"https://a.example\"\")\"\n";
+    assert!(text.contains(formula), "{text}");
     assert_eq!(rows.count(), 230);
 
     let week = ["export", "--board", "week"];

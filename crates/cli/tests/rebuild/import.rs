@@ -171,8 +171,14 @@ async fn unusable_imports_change_nothing() -> TestResult {
     let lines = Path::new(&file).with_file_name("lines.jsonl");
     std::fs::write(&lines, "{\"user\":\"42\"}\n")?;
     let lines = lines.to_string_lossy().into_owned();
+    let whole = std::fs::read_to_string(&file)?;
+    let cut = Path::new(&file).with_file_name("cut.jsonl");
+    std::fs::write(&cut, whole.get(..whole.len() - 10).unwrap_or_default())?;
+    let cut = cut.to_string_lossy().into_owned();
+    let last = format!("cut.jsonl: line {}: has no entry", whole.lines().count());
     for (file, error) in [
         (file.as_str(), "has data: choose another PREFIX"),
+        (&cut, &last),
         (&lines, "is no journal of this version"),
         ("-", "--rebuild needs a file that it can read twice"),
         ("missing.jsonl", "missing.jsonl"),

@@ -39,6 +39,8 @@ async fn published_versions_are_rebuilt() -> TestResult {
         assert_eq!(audited.len(), 3, "{audited:?}");
         let shown = rules(&app, &["show"])?;
         assert!(shown.contains("\nversion 2 from "), "{shown}");
+        let like = "\nlike: 2 points, sent by members or services, at most 100 points a day if members send it, once for each target, ";
+        assert!(shown.contains(like), "{shown}");
         app.act("42", "like", "post").await;
         assert_verified(&app)?;
         let before = app.api.get("/v1/rules").await;

@@ -68,6 +68,13 @@ pub struct RawPage {
     pub next: Option<u64>,
 }
 
+/// The number and the instant of an entry.
+#[derive(Deserialize)]
+struct Numbered {
+    n: u64,
+    now: Option<String>,
+}
+
 impl Journal {
     /// Creates a reader that repeats requests at most `retries` times.
     #[must_use]
@@ -90,12 +97,36 @@ impl Journal {
         self.raw_entries(shard, after, PAGE, notify).await
     }
 
-    /// As [`Self::raw_page`], with at most `limit` entries.
+    /// Returns the number of the last entry before an instant; 0 for none. The journal is searched with few requests.
     ///
     /// # Errors
     ///
     /// As [`Self::raw_page`].
-    pub async fn raw_entries(
+    pub async fn last_number(
+        &self,
+        before: Instant,
+        notify: impl Fn(&RequestError, Duration),
+    ) -> Result<u64, Failure> {
+        let (mut low, mut high) = (0, u64::from(u32::MAX));
+        while low < high {
+            let after = low + (high - low) / 2;
+            let page = self.raw_entries(None, after, 1, &notify).await?;
+            let entry = page.entries.first();
+            let entry = entry.and_then(|entry| serde_json::from_str::<Numbered>(entry.get()).ok());
+            let entry = entry.filter(|entry| {
+                let now = entry.now.as_deref().and_then(|now| now.parse().ok());
+                now.map_or(before.0 == i64::MAX, |now: i64| now < before.0)
+            });
+            match entry {
+                Some(entry) => low = entry.n,
+                None => high = after,
+            }
+        }
+        Ok(low)
+    }
+
+    /// As [`Self::raw_page`], with at most `limit` entries.
+    async fn raw_entries(
         &self,
         shard: Option<u32>,
         after: u64,

@@ -187,7 +187,7 @@ async fn sync_reads_github() -> TestResult {
     let sync = |args: &[&str]| sync(&app, &url, &[&["o/r", "o/secret"], args].concat());
     let synced = sync(&[])?.assert_code(0);
     let expected = "rate limit of GitHub: waiting 0 s\nrate limit of GitHub: waiting 0 s\n\
-                    o/secret is private: not sent\n1 row of the type solution left out\n";
+                    o/secret is private: not sent\n1 row of the type solution left out: --map solution=ACTION counts them\n";
     assert_eq!(synced.stderr, expected);
     assert_ends(&sync(&["--compare"])?, 0, "0 differ");
     let [members, authors, targets] = boards(&app).await;

@@ -487,10 +487,10 @@ async fn sync_lists_all_faults() -> TestResult {
     let sync = |args: &[&str]| run(&app, &[&["sync", "csv", &file], args].concat());
     let planned = sync(&["--dry-run"])?;
     let faults = "line 4: 7 like post-1 is also in line 2, with another instant, receiver or groups\n\
-                  line 5: user: must be 1 to 64 characters of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'\n\
-                  line 6: action: must be one of bookmark, comment, follow, like, publish, visit, wave\n\
-                  line 7: at: must not be more than 60 seconds in the future\n\
-                  line 8: on: is not allowed for like, by its rule: its own target receives\n\
+                  line 5: a b like post-1: user: must be 1 to 64 characters of A-Z a-z 0-9 _ . : @ | - and not '.' or '..'\n\
+                  line 6: 7 jump post-1: action: must be one of bookmark, comment, follow, like, publish, visit, wave\n\
+                  line 7: 7 like post-2: at: must not be more than 60 seconds in the future\n\
+                  line 8: 7 like post-3: on: is not allowed for like, by its rule: its own target receives\n\
                   line 9: at: '2026-11-20 08:00:00' has no time zone: --timezone names it\n\
                   line 10: has no target\n\
                   line 11: 7 like post-1 is also in line 2, with another instant, receiver or groups\n";
@@ -503,22 +503,61 @@ async fn sync_lists_all_faults() -> TestResult {
     let sent = sync(&["--skip-invalid"])?.assert_code(1);
     let counted = "counted                            1";
     assert!(sent.stdout.contains(counted), "{sent:?}");
-    let twice = source.write("twice.csv", "user,user,action,target\n7,8,like,p\n")?;
-    let refused = run(&app, &["sync", "csv", &twice])?;
-    let error = format!("error: {twice}: the first row has more than one column 'user'\n");
-    assert_eq!((refused.code, refused.stderr), (Some(2), error));
+    let refused = sync(&["--heal", "--prefix="])?.assert_code(1);
+    let error = "error: nothing was compared, because 8 rows are invalid: correct the source\n";
+    assert!(refused.stderr.ends_with(error), "{refused:?}");
+    let planned = sync(&["--dry-run", "--skip-invalid"])?.assert_code(1);
+    let plan = "\n8 rows are invalid\nnot checked: ";
+    assert!(planned.stdout.contains(plan), "{planned:?}");
     Ok(())
 }
 
+/// A source of which a part is missing would have too little: nothing is sent or healed.
 #[tokio::test(flavor = "multi_thread")]
-async fn empty_input_is_no_source() -> TestResult {
+async fn unreadable_source_is_refused() -> TestResult {
     let (app, source) = (start(), Source::new()?);
-    let empty = source.write("empty.csv", "")?;
-    let args = ["sync", "csv", &empty, "--heal", "--report", "forum"];
-    let refused = run(&app, &args)?;
-    let error = format!("error: {empty}: no header row: it is empty\n");
-    assert_eq!((refused.code, refused.stderr), (Some(2), error));
-    let reports = app.api.get("/v1/syncs").await.body;
-    assert_eq!(reports["syncs"][0]["state"], "failed", "{reports}");
+    let header = "user,action,target\n";
+    let like = |user: &str| format!("{user},like,p\n");
+    for (csv, error) in [
+        (String::new(), "no header row: it is empty"),
+        (
+            format!("{header}{}\"{}", like("7"), like("8")),
+            "the quotation mark of line 3 is never closed",
+        ),
+        (
+            format!("{header}{}8,li", like("7")),
+            "line 3: the last row has 2 of 3 cells and no end: the file may be incomplete",
+        ),
+        (
+            format!("user,{header}7,{}", like("8")),
+            "the first row has more than one column 'user'",
+        ),
+        (
+            header.replace(',', "|"),
+            "the first row has unknown fields: user|action|target: --columns FIELD=COLUMN,… names the columns to read",
+        ),
+        (
+            "\u{1f}\0".to_owned(),
+            "the file is UTF-16: save it as UTF-8",
+        ),
+    ] {
+        let file = source.write("source.csv", &csv)?;
+        let args = [
+            "sync",
+            "csv",
+            &file,
+            "--heal",
+            "--prefix=p",
+            "--report=forum",
+        ];
+        let refused = run(&app, &args)?;
+        let error = format!("error: {file}: {error}\n");
+        assert_eq!((refused.code, refused.stderr), (Some(2), error));
+        let reports = app.api.get("/v1/syncs").await.body;
+        assert_eq!(reports["syncs"][0]["state"], "failed", "{reports}");
+    }
+    let file = source.write("source.csv", header)?;
+    let args = ["sync", "csv", &file, "--compare", "--prefix=p"];
+    fails(&app, &args, 2, "the source has no activity to compare")?;
     Ok(())
 }

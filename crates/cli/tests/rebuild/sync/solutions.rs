@@ -42,7 +42,10 @@ async fn assert_healed(
     // Without an action, solutions are neither sent nor undone.
     let unmapped = sync(&["--compare"])?;
     assert_ends(&unmapped, 0, "0 differ");
-    assert_eq!(unmapped.stderr, "1 row of the type solution left out\n");
+    assert_eq!(
+        unmapped.stderr,
+        "1 row of the type solution left out: --map solution=ACTION counts them\n"
+    );
     assert_ends(&sync(&[&MAP[..], &["--heal"]].concat())?, 0, "0 differ");
     for (member, expected) in [(2, 18), (3, 3)] {
         let path = format!("/v1/ranking/all/users/{}", user(member));
@@ -118,7 +121,10 @@ async fn sync_reads_accepted_answers_of_stack_exchange() -> TestResult {
     let folder = source.folder.path().to_string_lossy();
     let sync = |args: &[&str]| run(&app, &[&["sync", "stackexchange", &folder], args].concat());
     let synced = sync(&[])?.assert_code(0);
-    assert_eq!(synced.stderr, "1 row of the type solution left out\n");
+    assert_eq!(
+        synced.stderr,
+        "1 row of the type solution left out: --map solution=ACTION counts them\n"
+    );
     let expected = "missing: stackexchange:7 solution stackexchange:post:2\n1 differ\n";
     sync(&[&MAP[..], &["--compare"]].concat())?.assert_stdout(4, expected);
     assert_ends(&sync(&[&MAP[..], &["--heal"]].concat())?, 0, "0 differ");
