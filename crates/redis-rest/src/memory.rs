@@ -5,9 +5,14 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
+use crate::error::GatewayError;
+
 /// Memory of one request that the limit of all requests does not apply to, in bytes: large requests
 /// do not fail others. `MAX_CONNECTIONS` limits the number of requests.
 const SMALL: usize = 16_384;
+
+/// Memory of an argument of a command besides its bytes, in bytes, as for each value of a reply.
+const ARGUMENT: usize = 64;
 
 /// A limit of all requests, and the memory that they take.
 pub(crate) struct SharedLimit {
@@ -73,6 +78,18 @@ impl Share {
             return Err(Exceeded::All(total));
         }
         Ok(())
+    }
+
+    /// Takes the memory of arguments, without a limit of the request.
+    ///
+    /// # Errors
+    ///
+    /// Takes nothing if the limit of all requests would be exceeded.
+    pub(crate) fn charge_arguments(&self, count: usize) -> Result<(), GatewayError> {
+        let charged = self.charge(count.saturating_mul(ARGUMENT), usize::MAX);
+        charged.map_err(|_exceeded| GatewayError::TooManyBodies {
+            limit: self.shared.limit,
+        })
     }
 
     /// Frees `bytes`.

@@ -16,7 +16,6 @@ use self::response::Format;
 use crate::{
     auth::Auth,
     backend::{ReplyBudget, ReplyLimits},
-    command::Command,
     error::GatewayError,
     events::Events,
     memory::{Share, SharedLimit},
@@ -24,9 +23,6 @@ use crate::{
     request::{body, json, url},
     runner::Runner,
 };
-
-/// Memory of an argument of a command besides its bytes, in bytes, as for each value of a reply.
-const ARGUMENT: usize = 64;
 
 /// The state that all requests share.
 pub(crate) struct Gateway {
@@ -88,23 +84,23 @@ impl Gateway {
         let body = body?;
         match path {
             "" => {
-                let command = json::single(&body)?;
+                let command = json::single(&body, &share)?;
                 drop(body);
-                let budget = self.budget(share, [&command])?;
+                let budget = self.budget(share);
                 let result = self.runner.single(command, access, &budget).await;
                 Ok(response::single(result, format, budget))
             }
             "/pipeline" => {
-                let commands = json::batch(&body, self.max_commands)?;
+                let commands = json::batch(&body, self.max_commands, &share)?;
                 drop(body);
-                let budget = self.budget(share, commands.iter().flatten())?;
+                let budget = self.budget(share);
                 let results = self.runner.pipeline(commands, access, &budget).await?;
                 Ok(response::batch(results, format, budget))
             }
             "/multi-exec" => {
-                let commands = json::batch(&body, self.max_commands)?;
+                let commands = json::batch(&body, self.max_commands, &share)?;
                 drop(body);
-                let budget = self.budget(share, commands.iter().flatten())?;
+                let budget = self.budget(share);
                 let results = self.runner.transaction(commands, access, &budget).await?;
                 Ok(response::batch(results, format.for_transaction(), budget))
             }
@@ -112,22 +108,9 @@ impl Gateway {
         }
     }
 
-    /// Returns the budget of a request for commands that were made of a body with the memory `share`.
-    fn budget<'a>(
-        &self,
-        share: Share,
-        commands: impl IntoIterator<Item = &'a Command>,
-    ) -> Result<Arc<ReplyBudget>, GatewayError> {
-        let arguments = commands
-            .into_iter()
-            .map(|command| command.arguments().len());
-        let bytes = arguments.sum::<usize>().saturating_mul(ARGUMENT);
-        match share.charge(bytes, usize::MAX) {
-            Ok(()) => Ok(ReplyBudget::new(&self.reply_limits, Some(share))),
-            Err(_exceeded) => Err(GatewayError::TooManyBodies {
-                limit: self.bodies.limit,
-            }),
-        }
+    /// Returns the budget of a request whose commands have the memory `share`.
+    fn budget(&self, share: Share) -> Arc<ReplyBudget> {
+        ReplyBudget::new(&self.reply_limits, Some(share))
     }
 
     /// Opens an event stream, or runs the command in the path.
@@ -148,7 +131,8 @@ impl Gateway {
         }
         let command = url::command(segments, parts.uri.query(), &body);
         drop(body);
-        let budget = self.budget(share, [&command])?;
+        share.charge_arguments(command.arguments().len())?;
+        let budget = self.budget(share);
         let result = self.runner.single(command, access, &budget).await;
         Ok(response::single(result, format, budget))
     }

@@ -76,20 +76,26 @@ fn check_body_limit(sent: &[u8]) {
     }
 }
 
+fn unlimited() -> Share {
+    Share::new(&SharedLimit::new(usize::MAX))
+}
+
 fn check_single(sent: &[u8]) {
-    let decoded = json::single(sent);
+    let decoded = json::single(sent, &unlimited());
     let nested = [b"[", sent, b"]"].concat();
     match &decoded {
         Ok(command) => {
             check_text_command(command);
             check_against_serde(&serde_json::from_slice(sent).ok(), command);
-            assert_same(json::single(&to_json([command])[0]), command);
-            let commands = json::batch(&nested, MAX_COMMANDS).expect("a batch of one");
+            assert_same(json::single(&to_json([command])[0], &unlimited()), command);
+            let commands =
+                json::batch(&nested, MAX_COMMANDS, &unlimited()).expect("a batch of one");
             assert_eq!(commands.len(), 1);
             assert_same(commands.into_iter().next().expect("a command"), command);
         }
         Err(GatewayError::EmptyCommand) => {
-            let commands = json::batch(&nested, MAX_COMMANDS).expect("a batch of one");
+            let commands =
+                json::batch(&nested, MAX_COMMANDS, &unlimited()).expect("a batch of one");
             assert!(matches!(
                 commands[..],
                 [Err(GatewayError::EmptyPipelineCommand)]
@@ -100,7 +106,7 @@ fn check_single(sent: &[u8]) {
 }
 
 fn check_batch(sent: &[u8]) {
-    match json::batch(sent, MAX_COMMANDS) {
+    match json::batch(sent, MAX_COMMANDS, &unlimited()) {
         Ok(parsed) => {
             assert!((1..=MAX_COMMANDS).contains(&parsed.len()));
             for command in &parsed {
@@ -113,7 +119,7 @@ fn check_batch(sent: &[u8]) {
             let mut encoded = to_json(commands.iter().copied()).join(&b","[..]);
             encoded.insert(0, b'[');
             encoded.push(b']');
-            match json::batch(&encoded, MAX_COMMANDS) {
+            match json::batch(&encoded, MAX_COMMANDS, &unlimited()) {
                 Ok(parsed) => {
                     assert_eq!(parsed.len(), commands.len());
                     for (parsed, command) in parsed.into_iter().zip(commands) {

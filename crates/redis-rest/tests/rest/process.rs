@@ -1,6 +1,7 @@
 //! The `redis-rest` process: configuration errors, log lines and shutdown.
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     process::{Child, Command, Stdio},
@@ -190,6 +191,27 @@ fn program_with_open_files(limits: &str) -> Command {
     command.args(["-c", &format!("{limits}; exec \"$0\"")]);
     command.arg(env!("CARGO_BIN_EXE_redis-rest"));
     command
+}
+
+/// The arguments and commands of a body take little more memory than the body.
+#[tokio::test]
+async fn body_of_many_parts_takes_little_memory() {
+    let (mut child, url) = start(ready().env("MAX_TOTAL_BODY_BYTES", "80000000"));
+    let status = format!("/proc/{}/status", child.id());
+    for (path, part, expected) in [("pipeline", "[]", 413), ("", "1", 503)] {
+        let body = vec![part; 16_000_000 / (part.len() + 1)].join(",");
+        let request = client().request(Method::POST, format!("{url}/{path}"));
+        let request = request.bearer_auth(TOKEN).body(format!("[{body}]"));
+        assert_eq!(send(request).await.status, expected);
+    }
+    let status = fs::read_to_string(status).unwrap();
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap();
+    let kilobytes: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(kilobytes < 4 * 16_000 + 20_000, "{kilobytes} kB");
+    stop(&mut child);
 }
 
 /// Opens connections that send one byte.
