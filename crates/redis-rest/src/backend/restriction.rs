@@ -51,7 +51,8 @@ impl Restriction {
     ///
     /// # Errors
     ///
-    /// Fails if the connection is lost.
+    /// Fails if the connection is lost, or if Redis does not answer, as while a script runs: then nothing is known about the
+    /// user, and the connection must not be used.
     pub(super) async fn apply(
         &self,
         connection: &Multiplexer,
@@ -113,13 +114,12 @@ impl Restriction {
             .arg(&["allkeys", "allchannels", "-@all"])
             .arg(&rules);
         change.add_command(cmd("AUTH")).arg(&user).arg(&secret);
-        let refused = send(connection, &change)
-            .await?
-            .into_iter()
-            .find_map(|reply| match reply {
-                Value::ServerError(error) => Some(error_line(&error)),
-                _ => None,
-            });
+        let mut refused = None;
+        for reply in send(connection, &change).await? {
+            if let Value::ServerError(error) = answered(reply)? {
+                refused.get_or_insert(error_line(&error));
+            }
+        }
         Ok(refused)
     }
 
@@ -182,10 +182,19 @@ async fn is_unrestricted(connection: &Multiplexer) -> Result<bool, String> {
 async fn single(connection: &Multiplexer, command: Cmd) -> Result<Value, String> {
     let mut pipeline = Pipeline::new();
     pipeline.add_command(command);
-    Ok(send(connection, &pipeline)
-        .await?
-        .pop()
-        .unwrap_or(Value::Nil))
+    let reply = send(connection, &pipeline).await?.pop();
+    answered(reply.unwrap_or(Value::Nil))
+}
+
+/// Returns a reply, unless it is an error that does not answer the command, such as BUSY or LOADING. `ERR` is the answer of
+/// a server that does not know a command, `NOPERM` that of one that forbids it.
+fn answered(reply: Value) -> Result<Value, String> {
+    match reply {
+        Value::ServerError(error) if !["ERR", "NOPERM"].contains(&error.code()) => {
+            Err(error_line(&error))
+        }
+        reply => Ok(reply),
+    }
 }
 
 fn text(value: &Value) -> Option<&str> {

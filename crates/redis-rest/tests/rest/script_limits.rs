@@ -83,6 +83,20 @@ async fn endless_script_of_lost_client_is_killed() {
     wait_for(&gateway, json!(["PING"]), ok("PONG")).await;
 }
 
+/// A connection that is opened meanwhile does not know whether its user is restricted.
+#[tokio::test]
+async fn busy_redis_leaves_no_connection_unrestricted() {
+    let redis = impatient_redis();
+    let (url, script) = (redis.url(), busy_script(1000));
+    let script = tokio::task::spawn_blocking(move || run::<i64>(&url, &["EVAL", &script, "0"]));
+    wait_until_busy(&redis).await;
+    let gateway = Gateway::with(|config| config.redis_url = redis.url()).await;
+    assert_eq!(script.await.unwrap(), 1);
+    wait_for(&gateway, json!(["PING"]), ok("PONG")).await;
+    let select = json!(["EVAL", "return redis.pcall('SELECT', 1)", 0]);
+    wait_for(&gateway, select, failed(400, DENIED)).await;
+}
+
 /// Redis does not kill a script that has written.
 #[tokio::test]
 async fn script_that_has_written_runs_to_its_end() {
