@@ -43,6 +43,8 @@ enum State {
 /// One supervised connection.
 pub(super) struct Connection {
     state: watch::Receiver<State>,
+    /// Ends the connection to open another one.
+    reconnect: Arc<Notify>,
 }
 
 impl Connection {
@@ -62,16 +64,29 @@ impl Connection {
             Arc::clone(&overdue_script),
             state.clone(),
         ));
+        let reconnect = Arc::new(Notify::new());
         tokio::spawn(supervise(
             Server {
                 info,
                 restriction,
                 overdue_script,
+                reconnect: Arc::clone(&reconnect),
             },
             ping_timeout,
             sender,
         ));
-        Self { state }
+        Self { state, reconnect }
+    }
+
+    /// Closes the connection, and opens another one unless that takes long. No request can get the closed one any more.
+    pub(super) async fn reconnect(&self) {
+        let mut state = self.state.clone();
+        state.mark_unchanged();
+        self.reconnect.notify_one();
+        // An error means that the task has ended, and its connection with it.
+        let _ = state.changed().await;
+        let is_up = state.wait_for(|state| matches!(state, State::Up { .. }));
+        let _ = timeout(CONNECT_TIMEOUT, is_up).await;
     }
 
     /// Waits until the first attempt to connect has succeeded or failed.
@@ -110,6 +125,7 @@ struct Server {
     info: ConnectionInfo,
     restriction: Arc<Restriction>,
     overdue_script: Arc<Notify>,
+    reconnect: Arc<Notify>,
 }
 
 /// Connects and reconnects until the receiver of `state` is dropped.
@@ -134,7 +150,7 @@ async fn supervise(server: Server, ping_timeout: Duration, state: watch::Sender<
                     connection: connection.clone(),
                     rejects_shebang,
                 });
-                monitor(connection, driver, ping_timeout, &state).await
+                monitor(connection, driver, ping_timeout, &server.reconnect, &state).await
             }
             Err(reason) => reason,
         };
@@ -211,6 +227,7 @@ async fn monitor(
     connection: Multiplexer,
     mut driver: JoinHandle<()>,
     ping_timeout: Duration,
+    reconnect: &Notify,
     state: &watch::Sender<State>,
 ) -> String {
     let mut ping = Pipeline::new();
@@ -219,6 +236,7 @@ async fn monitor(
         tokio::select! {
             _ = &mut driver => return "the connection was closed".to_owned(),
             () = state.closed() => break "closed".to_owned(),
+            () = reconnect.notified() => break "it sent more replies than commands".to_owned(),
             () = sleep(HEARTBEAT) => {}
         }
         match timeout(ping_timeout, send(&connection, &ping)).await {

@@ -39,7 +39,7 @@ pub(crate) type Reply = Result<Value, GatewayError>;
 
 /// One Redis server or a Redis Cluster.
 pub(crate) enum Backend {
-    Single(Node),
+    Single(Box<Node>),
     Cluster(Cluster),
 }
 
@@ -54,7 +54,7 @@ impl Backend {
             Endpoint::Single(info) => {
                 let node = Node::open(*info, options);
                 node.first_attempt().await;
-                Ok(Self::Single(node))
+                Ok(Self::Single(Box::new(node)))
             }
             Endpoint::Cluster(seeds) => Cluster::open(seeds, options)
                 .await

@@ -1,6 +1,7 @@
 //! One Redis server, reached over a few connections that all requests share.
 
 use std::{
+    hash::{BuildHasher, RandomState},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -8,8 +9,8 @@ use std::{
     time::Duration,
 };
 
-use redis::{ConnectionInfo, Pipeline};
-use tokio::time::timeout;
+use redis::{ConnectionInfo, Pipeline, Value, cmd};
+use tokio::{sync::Mutex, time::timeout};
 
 use super::{
     Reply,
@@ -20,14 +21,17 @@ use super::{
     restriction::Restriction,
     wait::ReplicaAcks,
 };
-use crate::error::GatewayError;
+use crate::{command::name_of, error::GatewayError, policy};
+
+/// The number of connections for requests that share none.
+const EXCLUSIVE: usize = 2;
 
 /// The options for connections to a server.
 #[derive(Clone)]
 pub(crate) struct NodeOptions {
     /// Restricts what scripts can do.
     pub(crate) restriction: Arc<Restriction>,
-    /// Number of connections to each server.
+    /// Number of connections to each server that requests share.
     pub(crate) connections: usize,
     /// Timeout of the reply to a pipeline.
     pub(crate) timeout: Duration,
@@ -39,27 +43,29 @@ pub(crate) struct NodeOptions {
 pub(crate) struct Node {
     info: ConnectionInfo,
     connections: Vec<Connection>,
+    /// Each for one request at a time.
+    exclusive: Vec<Arc<Mutex<Connection>>>,
     /// Counts the choices of a connection, for round-robin.
     turn: AtomicUsize,
+    /// The secret of the nonces behind exclusive requests.
+    nonces: RandomState,
     options: NodeOptions,
 }
 
 impl Node {
     /// Starts to connect. The server may still be unreachable.
     pub(super) fn open(info: ConnectionInfo, options: NodeOptions) -> Self {
-        let connections = (0..options.connections)
-            .map(|_| {
-                Connection::open(
-                    info.clone(),
-                    options.timeout,
-                    Arc::clone(&options.restriction),
-                )
-            })
-            .collect();
+        let open = |_| {
+            let restriction = Arc::clone(&options.restriction);
+            Connection::open(info.clone(), options.timeout, restriction)
+        };
+        let exclusive = (0..EXCLUSIVE).map(open);
         Self {
-            info,
-            connections,
+            exclusive: exclusive.map(Mutex::new).map(Arc::new).collect(),
+            connections: (0..options.connections).map(open).collect(),
             turn: AtomicUsize::new(0),
+            nonces: RandomState::new(),
+            info,
             options,
         }
     }
@@ -89,14 +95,23 @@ impl Node {
 
     /// Sends all commands in one write on one connection, so that no command of another request can
     /// run between them. The replies take memory of `budget`.
+    ///
+    /// Requests share a connection, unless a reply to one of them may hold a text of the request as it is.
     pub(super) async fn send(&self, mut pipeline: Pipeline, budget: &Arc<ReplyBudget>) -> Sent {
         let pending_acks = self
             .options
             .replica_acks
             .and_then(|acks| acks.append_wait(&mut pipeline));
-        let replies = match self.pick() {
-            Ok(connection) => self.send_on(&connection, &pipeline, budget).await,
-            Err(error) => Err(error),
+        let may_split = pipeline
+            .cmd_iter()
+            .any(|command| policy::may_split_replies(&name_of(command)));
+        let replies = if may_split {
+            self.send_alone(&pipeline, budget).await
+        } else {
+            match self.pick() {
+                Ok(connection) => self.send_on(&connection, &pipeline, budget).await,
+                Err(error) => Err(error),
+            }
         };
         let replies = replies.map(|mut replies| {
             if let Some(pending_acks) = pending_acks {
@@ -117,6 +132,49 @@ impl Node {
         match timeout(limit, connection.send(pipeline, Arc::clone(budget), limit)).await {
             Ok(Ok(replies)) => Ok(replies),
             Ok(Err(_lost)) => Err(GatewayError::ConnectionLost),
+            Err(_elapsed) => Err(self.timeout_error()),
+        }
+    }
+
+    /// Sends a pipeline over a connection that no other request has meanwhile. If Redis does not reply to each command once,
+    /// only this request gets the surplus: the next one has the connection after the reply to an ECHO of a nonce.
+    async fn send_alone(
+        &self,
+        pipeline: &Pipeline,
+        budget: &Arc<ReplyBudget>,
+    ) -> Result<Vec<Reply>, GatewayError> {
+        let limit = self.options.timeout;
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        let exclusive = self.exclusive.get(turn % EXCLUSIVE);
+        let exclusive = exclusive.ok_or(GatewayError::Internal)?;
+        let locked = timeout(limit, Arc::clone(exclusive).lock_owned()).await;
+        let locked = locked.map_err(|_elapsed| self.timeout_error())?;
+        locked.first_attempt().await;
+        let connection = locked.get().map_err(GatewayError::RedisDown)?;
+        let [first, second] = [0, 1].map(|half| self.nonces.hash_one((turn, half)));
+        let nonce = format!("{first:016x}{second:016x}").into_bytes();
+        let mut sent = pipeline.clone();
+        sent.add_command(cmd("ECHO")).arg(&nonce);
+        let budget = Arc::clone(budget);
+        // Also ends without its caller, which may no longer wait: until then the connection has no other request.
+        let task = tokio::spawn(async move {
+            let replies = connection.send(&sent, budget, limit).await;
+            let mut replies = replies.map_err(|_lost| GatewayError::ConnectionLost)?;
+            match replies.pop() {
+                Some(Ok(Value::BulkString(last))) if last == nonce => Ok(replies),
+                // The nonce exceeds the memory of all replies.
+                Some(Err(_)) => {
+                    locked.reconnect().await;
+                    Ok(replies)
+                }
+                _ => {
+                    locked.reconnect().await;
+                    Err(GatewayError::ConnectionLost)
+                }
+            }
+        });
+        match timeout(limit, task).await {
+            Ok(replies) => replies.unwrap_or(Err(GatewayError::Internal)),
             Err(_elapsed) => Err(self.timeout_error()),
         }
     }

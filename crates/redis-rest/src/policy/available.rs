@@ -263,6 +263,11 @@ pub(super) fn is_of_module(name: &str) -> bool {
         .any(|prefix| name.starts_with(prefix))
 }
 
+/// Returns whether `name` is that of an available command of Redis itself, which has no subcommands that are not available.
+pub(super) fn is_of_core(name: &str) -> bool {
+    COMMANDS.binary_search(&name).is_ok()
+}
+
 /// Returns whether a command is available. `name` is its name in upper case.
 pub(super) fn contains(name: &str, command: &Command) -> bool {
     match name {
@@ -272,7 +277,7 @@ pub(super) fn contains(name: &str, command: &Command) -> bool {
             .iter()
             .filter_map(|name| name.split('|').nth(1))
             .any(|subcommand| command.argument_is(1, subcommand)),
-        _ => COMMANDS.binary_search(&name).is_ok() || is_of_module(name),
+        _ => is_of_core(name) || is_of_module(name),
     }
 }
 

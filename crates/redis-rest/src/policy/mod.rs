@@ -162,13 +162,15 @@ fn affects_connection(name: &str, command: &Command) -> bool {
         "SUBSCRIBE" | "UNSUBSCRIBE" | "PSUBSCRIBE" | "PUNSUBSCRIBE" | "SSUBSCRIBE"
         | "SUNSUBSCRIBE" | "MONITOR" => true,
         // A blocking command would delay all requests on its connection.
-        "BLPOP" | "BRPOP" | "BRPOPLPUSH" | "BLMOVE" | "BLMPOP" | "BZPOPMIN" | "BZPOPMAX"
-        | "BZMPOP" | "WAIT" | "WAITAOF" => true,
+        "WAIT" | "WAITAOF" => true,
         "XREAD" | "XREADGROUP" => blocks(command),
         "SCRIPT" => command.argument_is(1, "DEBUG"),
         // Replication: these turn the connection into that of a replica.
         "SYNC" | "PSYNC" | "REPLCONF" => true,
-        _ => false,
+        // Lists and sorted sets, also commands of later versions of Redis.
+        _ => ["BL", "BR", "BZ"]
+            .iter()
+            .any(|blocking| name.starts_with(blocking)),
     }
 }
 
@@ -207,6 +209,15 @@ pub(crate) fn runs_script(name: &str) -> bool {
         name,
         "EVAL" | "EVALSHA" | "EVALSHA_RO" | "EVAL_RO" | "FCALL" | "FCALL_RO"
     )
+}
+
+/// Returns whether a reply may hold a text of the request as it is, also with line breaks, which then look like further
+/// replies. Redis writes the errors of the compiler of scripts and libraries so, and modules write their own. The errors of
+/// running scripts have spaces in the place of line breaks.
+pub(crate) fn may_split_replies(name: &str) -> bool {
+    let is_own = OWN_COMMANDS.contains(&name) || CONTAINERS.contains(&name);
+    matches!(name, "EVAL" | "EVAL_RO" | "FUNCTION" | "SCRIPT")
+        || !is_own && !available::is_of_core(name)
 }
 
 /// Returns whether a command is known to only read.

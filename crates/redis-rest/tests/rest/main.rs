@@ -32,6 +32,7 @@ mod path;
 mod pipeline;
 mod process;
 mod refused_commands;
+mod reply_splitting;
 mod resp2;
 mod robustness;
 mod script_limits;
