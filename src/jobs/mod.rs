@@ -20,9 +20,8 @@ use crate::platform::budget::Cost;
 use crate::platform::clock;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::error::Error;
-use activity_rank_store::outbox::lengths;
-use activity_rank_store::progress::{self, Outbox, Progress, RecordedRun, wake_preview};
-use activity_rank_store::rules;
+use activity_rank_store::events;
+use activity_rank_store::progress::{self, Progress, RecordedRun, wake_preview};
 
 /// The least time between two recorded runs that go alike, in milliseconds: a little less than three intervals of
 /// the trigger, which is not exact.
@@ -41,7 +40,7 @@ const EVERY_MINUTE: &str = "* * * * *";
 /// complete already. The rest of a job, and a job that fails, is due next time.
 ///
 /// On a deployment where nothing happens, a run reads that there is nothing to do and ends: one command
-/// for each shard every minute, and three more every five minutes. Boards of content take two more for
+/// for each shard every minute, one more for each of several shards, and three more every five minutes. Boards of content take two more for
 /// each shard. With webhooks and with achievements, the run of every minute also sends a transaction each to the
 /// database of the journal, and with `REFUSED_DAYS` and with `FAIR_PLAY` the others do.
 ///
@@ -58,6 +57,10 @@ pub async fn run_scheduled(app: &App, cron: &str) {
         Ok(progress) => {
             let outboxes = progress.iter().filter_map(|shard| shard.outbox.as_ref());
             entries = outboxes.map(|outbox| outbox.length).sum();
+            // Each minute: a version of the rules holds from 75 seconds after its publication.
+            let definitions = progress.iter().map(|shard| &shard.definitions);
+            let completed = events::complete(&run.deployment, definitions.collect(), began).await;
+            run.log_failure(completed);
             last = Some(progress.first().and_then(|progress| progress.cron));
             let has_preview = progress.first().is_some_and(|first| first.has_preview);
             let result = run_jobs(app, &run, only_minute, progress).await;
@@ -180,9 +183,6 @@ async fn run_jobs(
         }
     }
     run.budget.reserve(later.plus(sums_cost));
-    let numbers = progress.iter().map(|shard| shard.definitions.number());
-    let numbers: Vec<&str> = numbers.collect();
-    run.log_failure(rules::complete(&run.deployment, &numbers, clock::now()).await);
     if progress.iter().any(|progress| progress.is_pending) {
         run.log_failure(pending::run(&run.deployment, &run.budget).await);
     }
@@ -210,28 +210,11 @@ async fn run_jobs(
     Ok(found)
 }
 
-/// Reads the progress of the jobs, or only the lengths of the outboxes. Without a journal nothing
-/// shows which boards have changed.
-async fn read_progress(run: &CronRun, only_lengths: bool) -> Result<Vec<Progress>, Error> {
-    let has_journal = run.journal.is_some();
-    if has_journal && !only_lengths {
-        return progress::read(&run.deployment).await;
+/// Reads the progress of the jobs, or only what the run of every minute needs. Without a journal nothing shows which boards
+/// have changed.
+async fn read_progress(run: &CronRun, only_minute: bool) -> Result<Vec<Progress>, Error> {
+    match run.journal.is_some() && !only_minute {
+        true => progress::read(&run.deployment).await,
+        false => progress::read_minute(&run.deployment).await,
     }
-    let shards = run.deployment.config.shards;
-    let known = if has_journal { shards } else { 0 };
-    let lengths = lengths(&run.deployment, 0..known, false).await?;
-    let mut all = Vec::new();
-    for shard in 0..shards {
-        let known = lengths.get(shard as usize);
-        let outbox = |&(_, length): &(u32, u64)| Outbox {
-            length,
-            ..Outbox::default()
-        };
-        all.push(Progress {
-            is_pending: true,
-            outbox: known.map(outbox),
-            ..Progress::default()
-        });
-    }
-    Ok(all)
 }

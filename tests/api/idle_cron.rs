@@ -154,7 +154,7 @@ async fn archived_board_takes_at_most_10_commands() {
     assert!(commands <= 1500, "{commands} commands for 150 boards");
 }
 
-/// Each shard takes as many commands as one, in the same requests.
+/// Each shard takes as many commands as one, and one that compares its definitions, in the same requests.
 #[tokio::test]
 async fn idle_run_of_8_shards_sends_one_request() {
     let mut idle = start(|worker| worker.json("SHARDS", json!(8)));
@@ -163,7 +163,7 @@ async fn idle_run_of_8_shards_sends_one_request() {
     idle.commands();
     let (minute, tick) = (idle.minute().await, idle.tick().await);
     assert_eq!((minute.subrequests, tick.subrequests), (1, 1));
-    assert_eq!(idle.commands(), 8 + 24);
+    assert_eq!(idle.commands(), 16 + 24);
 }
 
 #[tokio::test]

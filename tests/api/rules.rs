@@ -1,11 +1,13 @@
 //! `/v1/rules`: versions of the rules that hold from an instant.
 
+use futures::future::join_all;
 use jiff::{Timestamp, ToSpan, Unit};
 use test_support::{Fault, Forwarder, Recorded, SERVICE_KEY, Value, WorkerBuilder, json};
 
 use crate::app::TestApp;
-use crate::bodies::{activity, like, with};
+use crate::bodies::{activity, dated, like, with};
 use crate::client::Client;
+use crate::events::Event;
 use crate::problem::{Problem, assert_problem, columns, problem};
 use crate::store::Store;
 
@@ -150,6 +152,31 @@ async fn private_reason_is_for_operators_alone() {
     assert_eq!(reasons(versions(&app).await), expected);
     let expected = [(reason, Value::Null), (Value::Null, Value::Null)];
     assert_eq!(reasons(versions(&app.without_key()).await), expected);
+}
+
+/// Each is answered as a version of its own, which stays, or as a conflict, and reaches all shards or none.
+#[tokio::test]
+async fn publications_at_once_are_kept_or_refused() {
+    let app = TestApp::with(|worker| configured(worker).json("SHARDS", json!(3)));
+    let bodies = (3..15).map(|points| publication(json!({"like": {"points": points}})));
+    let bodies: Vec<_> = bodies.collect();
+    let responses = join_all(bodies.iter().map(|body| app.post("/v1/rules", body))).await;
+    let mut published = 0;
+    let listed = versions(&app).await;
+    for response in responses {
+        if response.status == 200 {
+            published += 1;
+            assert!(listed.contains(&response.body), "{}", response.text);
+        } else {
+            let detail =
+                "Other requests changed the definitions at the same time: send the request again.";
+            response.assert(409, conflict(detail));
+        }
+    }
+    assert_eq!(listed.len(), published);
+    let found = definitions(app.store());
+    assert!(are_equal(&found), "{found:?}");
+    assert_eq!(found[0].matches("\n#").count(), published);
 }
 
 #[tokio::test]
@@ -422,11 +449,11 @@ async fn repeated_publication_completes_all_shards() {
     assert_eq!(versions(&app).await.len(), 2);
 }
 
-/// The publication is not sent again.
+/// The publication is not sent again. Versions hold from more than a minute after it.
 #[tokio::test]
 async fn cron_completes_lost_publication() {
     let (app, forwarder) =
-        TestApp::behind_forwarder(|worker| configured(worker).journal().json("SHARDS", json!(3)));
+        TestApp::behind_forwarder(|worker| configured(worker).cron().json("SHARDS", json!(3)));
     let from = seconds_ahead(200);
     publish(&app, from, json!({"comment": {"points": 4}})).await;
     lose_updates(&forwarder);
@@ -435,7 +462,37 @@ async fn cron_completes_lost_publication() {
     assert_problem(&failed, "store-unavailable");
     assert!(!are_equal(&definitions(app.store())));
     forwarder.heal();
-    app.worker.metered_tick().await;
+    app.minute().await;
     let found = definitions(app.store());
     assert!(are_equal(&found), "{found:?}");
+}
+
+/// The requests are not sent again. The board of the deleted event goes with it on every shard, that of the other one stays.
+#[tokio::test]
+async fn cron_completes_lost_changes_of_events() {
+    let (app, forwarder) =
+        TestApp::behind_forwarder(|worker| configured(worker).cron().json("SHARDS", json!(3)));
+    let [deleted, changed] = ["deleted", "changed"].map(Event::new);
+    for event in [&deleted, &changed] {
+        event.put(&app).await;
+    }
+    let users: Vec<String> = (0..12).map(|number| format!("user-{number}")).collect();
+    for user in &users {
+        app.counted(dated(like(user, "1"), deleted.at(0))).await;
+    }
+    lose_updates(&forwarder);
+    let failed = app.delete(&deleted.path()).await;
+    assert_problem(&failed, "store-unavailable");
+    let renamed = with(changed.body(), json!({"title": "New", "groups": ["eu"]}));
+    let failed = app.put(&changed.path(), &renamed).await;
+    assert_problem(&failed, "store-unavailable");
+    assert!(!are_equal(&definitions(app.store())));
+    forwarder.heal();
+    app.minute().await;
+    let found = definitions(app.store());
+    assert!(are_equal(&found), "{found:?}");
+    let mut store = app.store();
+    let keys = store.full_keys();
+    let boards = |event: &str| keys.iter().filter(|key| key.ends_with(event)).count();
+    assert_eq!([boards("bE::deleted"), boards("bE::changed")], [0, 3]);
 }

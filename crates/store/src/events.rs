@@ -13,6 +13,7 @@ use activity_rank_core::error::Error;
 use activity_rank_core::event::{
     Definitions, Event, MAX_EVENTS, MAX_OPEN, MAX_RUNNING, RULES_MARKER,
 };
+use std::collections::BTreeSet;
 
 /// Reads an event.
 ///
@@ -111,8 +112,8 @@ pub(crate) fn read_definitions_command(keys: &Keys) -> Command {
 ///
 /// # Errors
 ///
-/// [`Error::EventConflict`] for a change that is not allowed any more, or one event too many; else as
-/// [`Deployment::run_script`].
+/// [`Error::EventConflict`] for a change that is not allowed any more, one event too many, or many changes at the same time;
+/// else as [`Deployment::run_script`].
 pub async fn define(deployment: &Deployment, event: &Event, now: Instant) -> Result<(), Error> {
     change(deployment, &event.id, Some(event), now).await
 }
@@ -121,7 +122,7 @@ pub async fn define(deployment: &Deployment, event: &Event, now: Instant) -> Res
 ///
 /// # Errors
 ///
-/// As [`Deployment::run_script`].
+/// [`Error::EventConflict`] for many changes at the same time; else as [`Deployment::run_script`].
 pub async fn delete(deployment: &Deployment, id: &str, now: Instant) -> Result<(), Error> {
     change(deployment, id, None, now).await
 }
@@ -211,14 +212,12 @@ async fn change(
             return Ok(());
         }
     }
-    Err(changed_meanwhile())
+    Err(Error::EventConflict(CHANGED_MEANWHILE.to_owned()))
 }
 
-/// Returns the error of definitions that have changed between every two calls.
-pub(crate) fn changed_meanwhile() -> Error {
-    let cause = "the definitions changed between every two calls";
-    Error::StoreUnavailable(cause.to_owned())
-}
+/// The detail about definitions that have changed between every two calls.
+pub(crate) const CHANGED_MEANWHILE: &str =
+    "Other requests changed the definitions at the same time: send the request again.";
 
 fn check_limits(
     is_new: bool,
@@ -269,7 +268,7 @@ impl Define<'_> {
     pub async fn run(&self, number: &str) -> Result<bool, Error> {
         self.deployment.claim().await?;
         let reply = self.deployment.run_script(self.call(0, number)).await?;
-        if reply.at(1).is_err() {
+        if *reply.at(1)? == Reply::Nil {
             return Ok(false);
         }
         self.update_others().await?;
@@ -315,6 +314,54 @@ impl Define<'_> {
         let call = Command::script(&DEFINE, &all).args(arguments);
         call.args(self.audit)
     }
+}
+
+/// Brings shards up to date whose definitions are older than the first shard's, because a request has failed halfway.
+/// `all` are the definitions of all shards. Sends nothing if there is none.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn complete(
+    deployment: &Deployment,
+    all: Vec<&Definitions>,
+    now: Instant,
+) -> Result<(), Error> {
+    let number = |known: &Definitions| known.number().parse().unwrap_or(0_i64);
+    let Some(first) = all.first() else {
+        return Ok(());
+    };
+    let shards = (0..).zip(&all);
+    let stale = shards.filter(|(_, known)| number(known) < number(first));
+    let stale: Vec<_> = stale
+        .map(|(shard, known)| (shard, known.differences(first)))
+        .collect();
+    let names: BTreeSet<&str> = stale.iter().flat_map(|(_, names)| names).copied().collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let read = Command::new("HMGET").arg(&deployment.keys(0).events());
+    let read = read.args(names.iter().copied());
+    let stored = deployment.run_command(read).await?;
+    let mut calls = Vec::new();
+    for (name, json) in names.iter().zip(stored.list()?) {
+        if *json != Reply::Nil && !first.has(name) {
+            // An event that ended long ago has no line any more, and keeps its board.
+            continue;
+        }
+        let define = Define {
+            deployment,
+            name,
+            json: json.optional_text()?.unwrap_or_default().to_owned(),
+            changed: first,
+            audit: NOT_AUDITED,
+            now,
+        };
+        let of = stale.iter().filter(|(_, names)| names.contains(name));
+        calls.extend(of.map(|(shard, _)| define.call(*shard, "*")));
+    }
+    deployment.run_scripts(calls).await?;
+    Ok(())
 }
 
 /// Returns the expiry of an event's board, Unix s; 0 for a deleted event.

@@ -54,8 +54,7 @@ impl Batch {
     }
 }
 
-/// Returns each shard and the number of entries of its outbox. Also works during a rebuild. Without
-/// `check` this is one command for each shard, and the fingerprints are not compared.
+/// Returns each shard and the number of entries of its outbox. Also works during a rebuild.
 ///
 /// # Errors
 ///
@@ -63,25 +62,17 @@ impl Batch {
 pub async fn lengths(
     deployment: &Deployment,
     shards: Range<u32>,
-    check: bool,
 ) -> Result<Vec<(u32, u64)>, Error> {
     let (mut commands, mut lengths) = (Vec::new(), Vec::new());
     for keys in shards.clone().map(|shard| deployment.keys(shard)) {
-        if check {
-            commands.push(fingerprint::read(&keys));
-        }
+        commands.push(fingerprint::read(&keys));
         commands.push(Command::new("XLEN").arg(&keys.outbox()));
-    }
-    if commands.is_empty() {
-        return Ok(lengths);
     }
     let replies = deployment.store.run(&Pipeline::new(commands)).await?;
     let mut replies = replies.into_iter();
     for shard in shards {
         let mut next = || replies.next().unwrap_or_default();
-        if check {
-            deployment.check_drained(shard, &next())?;
-        }
+        deployment.check_drained(shard, &next())?;
         lengths.push((shard, next().unsigned()?));
     }
     Ok(lengths)

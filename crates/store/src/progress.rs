@@ -14,7 +14,7 @@
 //! | `snapshots` | on the first shard: the [`State`](activity_rank_core::board::snapshot::State) of the snapshots |
 
 use crate::deployment::Deployment;
-use crate::events::read_definitions_and;
+use crate::events::{read_definitions_and, read_definitions_command};
 use crate::fingerprint;
 use crate::keys::Keys;
 use crate::redis::{Command, Pipeline, Reply, StoreError};
@@ -48,7 +48,7 @@ const SUMS: &str = "sums";
 pub struct Progress {
     /// Whether a change of visibility or an erasure is pending.
     pub is_pending: bool,
-    /// The definitions of events; empty without a journal.
+    /// The definitions of events; empty if nothing reads them.
     pub definitions: Definitions,
     /// The outbox; `None` if the store does not describe it.
     pub outbox: Option<Outbox>,
@@ -203,6 +203,51 @@ pub async fn read(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
             cron: RecordedRun::parse(field(5)?),
             has_preview: !field(6)?.is_empty(),
         });
+    }
+    Ok(all)
+}
+
+/// Reads only what the run of every minute, or one without a journal, needs, in one request: the lengths of the outboxes if
+/// there is a journal, and the definitions if there are several shards. Sends nothing if there is neither. The fingerprints
+/// are not compared, and each shard may have a pending change.
+///
+/// # Errors
+///
+/// As [`Deployment::run_script`].
+pub async fn read_minute(deployment: &Deployment) -> Result<Vec<Progress>, Error> {
+    let (shards, has_journal) = (deployment.config.shards, deployment.config.bound.journal);
+    let mut commands = Vec::new();
+    for keys in (0..shards).map(|shard| deployment.keys(shard)) {
+        if has_journal {
+            commands.push(Command::new("XLEN").arg(&keys.outbox()));
+        }
+        if shards > 1 {
+            commands.push(read_definitions_command(&keys));
+        }
+    }
+    let mut replies = Vec::new();
+    if !commands.is_empty() {
+        replies = deployment.store.run(&Pipeline::new(commands)).await?;
+    }
+    let mut replies = replies.into_iter();
+    let mut all = Vec::new();
+    for _ in 0..shards {
+        let mut progress = Progress {
+            is_pending: true,
+            ..Progress::default()
+        };
+        if has_journal {
+            let length = replies.next().unwrap_or_default().unsigned()?;
+            progress.outbox = Some(Outbox {
+                length,
+                ..Outbox::default()
+            });
+        }
+        if shards > 1 {
+            let text = replies.next().unwrap_or_default();
+            progress.definitions = Definitions::new(text.optional_text()?.unwrap_or_default());
+        }
+        all.push(progress);
     }
     Ok(all)
 }

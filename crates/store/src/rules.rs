@@ -4,7 +4,7 @@
 //! publication, and the definitions of every shard have the lines by which activity counts.
 
 use crate::deployment::{Deployment, MAX_CALLS};
-use crate::events::{Define, NOT_AUDITED, changed_meanwhile, read_definitions_command};
+use crate::events::{CHANGED_MEANWHILE, Define, read_definitions_command};
 use crate::redis::{Command, StoreError};
 use activity_rank_core::actor::Actor;
 use activity_rank_core::calendar::Instant;
@@ -74,7 +74,7 @@ async fn read_known(deployment: &Deployment) -> Result<Known, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::RulesConflict`] if versions are locked or too many; else as [`Deployment::run_script`].
+/// [`Error::RulesConflict`] if versions are locked, too many, or written by many requests at the same time; else as [`Deployment::run_script`].
 pub async fn publish(
     deployment: &Deployment,
     publication: &Publication,
@@ -175,38 +175,7 @@ async fn write(
             return Ok(Written { versions, number });
         }
     }
-    Err(changed_meanwhile())
-}
-
-/// Brings shards up to date that have older definitions than the first one, because a request has failed halfway.
-/// `numbers` are the numbers of the definitions of all shards.
-///
-/// # Errors
-///
-/// As [`Deployment::run_script`].
-pub async fn complete(
-    deployment: &Deployment,
-    numbers: &[&str],
-    now: Instant,
-) -> Result<(), Error> {
-    let mut numbers = numbers.iter().map(|number| number.parse().unwrap_or(0));
-    let first: i64 = numbers.next().unwrap_or(0);
-    if numbers.all(|number| number >= first) {
-        return Ok(());
-    }
-    let known = read_known(deployment).await?;
-    let Some(last) = known.versions.0.last() else {
-        return Ok(());
-    };
-    let define = Define {
-        deployment,
-        name: &last.version.name(),
-        json: last.text(),
-        changed: &known.definitions,
-        audit: NOT_AUDITED,
-        now,
-    };
-    define.update_others().await
+    Err(Error::RulesConflict(CHANGED_MEANWHILE.to_owned()))
 }
 
 fn check_limits(versions: &VersionList, changed: &Definitions) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! `PUT`, `GET` and `DELETE` of events.
 
+use futures::future::join_all;
 use test_support::{Value, depth, json};
 
 use super::{Event, another, start};
@@ -35,6 +36,33 @@ async fn event_is_defined_changed_and_deleted() {
     }
     app.get(&event.path()).await.assert(404, missing);
     app.assert_get("/v1/events", json!({"events": []})).await;
+}
+
+#[tokio::test]
+async fn events_defined_at_once_are_kept_or_refused() {
+    let app = start();
+    let events = ["a", "b", "c", "d", "e", "f"].map(Event::new);
+    let puts = events.iter().map(async |event| {
+        let response = app.put(&event.path(), &event.body()).await;
+        let is_defined = response.status == 200;
+        if !is_defined {
+            let detail =
+                "Other requests changed the definitions at the same time: send the request again.";
+            response.assert(409, conflict(detail));
+        }
+        is_defined
+    });
+    let defined = join_all(puts).await;
+    // Counting reads the definitions, not the events.
+    app.counted(dated(like("42", "1"), events[0].at(0))).await;
+    for (event, is_defined) in events.iter().zip(defined) {
+        if is_defined {
+            app.assert_get(&event.path(), event.view("coming")).await;
+            event.assert_rows(&app, &[("42", 2)]).await;
+        } else {
+            app.get(&event.path()).await.assert_status(404);
+        }
+    }
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use crate::CLOCK_TOLERANCE;
 use crate::calendar::Instant;
 use crate::config::Config;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Milliseconds for which the definitions keep a final event, at least: cron archives it and makes a message about it
 /// meanwhile.
@@ -190,6 +191,22 @@ impl Definitions {
     #[must_use]
     pub fn line_of(&self, id: &str) -> Option<&str> {
         self.event(id).map(|event| event.line)
+    }
+
+    /// Returns whether there is a line of an event or a version.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.lines().any(|line| name_of(line) == name)
+    }
+
+    /// Returns the names of the events and versions whose lines only one of both definitions has.
+    #[must_use]
+    pub fn differences<'a>(&'a self, other: &'a Self) -> BTreeSet<&'a str> {
+        let lines: [BTreeSet<&str>; 2] = [self, other].map(|one| one.lines().collect());
+        let [own, others] = &lines;
+        own.symmetric_difference(others)
+            .map(|line| name_of(line))
+            .collect()
     }
 
     /// Returns the number of events that are not final at an instant.

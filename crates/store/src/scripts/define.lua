@@ -37,11 +37,11 @@ end
 local outbox, number = ARGV[3] == '1' and KEYS[2] or nil, ARGV[4]
 local event, json, events = ARGV[6], ARGV[7], KEYS[5]
 local known = definitions_number(former)
-local is_newer = tonumber(definitions_number(ARGV[5])) > tonumber(known ~= '' and known or 0)
-if number ~= known and (number ~= '*' or not is_newer and json ~= '') then
+local is_older = tonumber(definitions_number(ARGV[5])) < tonumber(known ~= '' and known or 0)
+if number ~= known and (number ~= '*' or is_older and json ~= '') then
   return { ARGV[1] }
 end
-local definitions = is_newer and ARGV[5] or former
+local definitions = is_older and former or ARGV[5]
 check_outbox(outbox)
 
 -- If the store refuses one of the writes, those before it are undone.
