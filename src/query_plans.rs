@@ -348,7 +348,16 @@ async fn make_fair_play_statements(config: &Config, database: &Database) {
     refused(fair_play::read_members(database, config, "case_1").await);
     let decision = json!({"state": "open", "reason": "r"});
     let decision = CaseDecision::parse("case_0123456789abcdef", &decision).unwrap();
-    refused(fair_play::decide(database, config, (&decision, None), now).await);
+    let known = fair_play::CaseMembers {
+        state: "open".to_owned(),
+        reason: String::new(),
+        decided: None,
+        span: None,
+        is_public: false,
+        actor: None,
+        members: Vec::new(),
+    };
+    refused(fair_play::decide(database, config, &known, (&decision, None), now).await);
 }
 
 async fn make_webhook_statements(config: &Config, database: &Database) {

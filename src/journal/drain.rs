@@ -77,7 +77,7 @@ pub async fn drain(
     shards: Range<u32>,
     batches: u32,
 ) -> Result<bool, Error> {
-    let lengths = outbox::lengths(deployment, shards, true).await?;
+    let lengths = outbox::lengths(deployment, shards).await?;
     let found = drain_filled(deployment, journal, lengths, batches, None).await?;
     Ok(found.is_complete)
 }
@@ -214,11 +214,12 @@ impl Drain<'_> {
 
 /// Returns whether an entry changed a board that had settled before its change: the archive may have
 /// it already. A change of visibility or an erasure concerns every board, a registration,
-/// an award, a pause or an exclusion none.
+/// an award, a pause or a case none.
 fn is_late(entry: &OutboxEntry, settled: &str) -> bool {
     match (entry.field("date"), entry.field("did")) {
         ("", "profile") => !entry.field("hidden").is_empty(),
-        ("", "target" | "list" | "award" | "withdraw" | "pause" | "exclude" | PREVIEW) => false,
+        ("", "target" | "list" | "award" | "withdraw" | "pause" | "exclude") => false,
+        ("", "dismiss" | "reopen" | PREVIEW) => false,
         ("", _) => true,
         (date, _) => date < settled,
     }

@@ -20,7 +20,8 @@ use activity_rank_core::config::{CASE_DECIDED, CASE_OPENED, Config, FairPlay};
 use activity_rank_core::error::Error;
 use activity_rank_core::fair_play::{
     CaseDecision, CasesRequest, Change, DayGifts, DismissedFacts, FARM_GIFTS, KEPT_DAYS, KnownCase,
-    KnownState, Member, NEW_SHARE, NewCase, Pair, WINDOWS, Window, changes, detect, find_by_hand,
+    KnownState, Member, NEW_SHARE, NewCase, Pair, RING_GIFTS, WINDOWS, Window, changes, detect,
+    find_by_hand,
 };
 use serde_json::Value;
 
@@ -37,8 +38,8 @@ pub const SEARCH_COST: Cost = Cost::new(2, 10);
 const ROWS: u32 = 20_000;
 
 /// The most pairs that a search reads of a window, by the kind of finding: members who give to each
-/// other or in a circle, members beside these, accounts of farms, few givers, and bursts.
-const QUOTAS: &str = "CASE kind WHEN 'ring' THEN 200 WHEN 'circle' THEN 60 WHEN 'beside' THEN 40 WHEN 'farm' THEN 150 \
+/// other or in a circle, groups who give each other little, members beside these, accounts of farms, few givers, and bursts.
+const QUOTAS: &str = "CASE kind WHEN 'ring' THEN 200 WHEN 'group' THEN 500 WHEN 'circle' THEN 60 WHEN 'beside' THEN 40 WHEN 'farm' THEN 150 \
     WHEN 'few-givers' THEN 60 ELSE 100 END";
 
 /// The most pairs of a case that a moderator opens.
@@ -146,10 +147,12 @@ const EDGES: &str = "total AS MATERIALIZED (SELECT SUM(gifts) AS gifts FROM rece
     LEFT JOIN received AS taken ON taken.user = pair.giver LEFT JOIN given AS back ON back.user = pair.receiver \
     LEFT JOIN bursts ON bursts.giver = pair.giver AND bursts.receiver = pair.receiver \
     WHERE pair.gifts >= ?13 AND pair.gifts * total.gifts >= ?4 * given.gifts * received.gifts OR joint IS NOT NULL), \
-    edge AS MATERIALIZED (SELECT * FROM listed WHERE gifts >= ?3 AND lift >= ?4)";
+    edge AS MATERIALIZED (SELECT * FROM listed WHERE gifts >= ?3 AND lift >= ?4), \
+    mutual AS MATERIALIZED (SELECT one.* FROM listed AS one JOIN listed AS other ON other.giver = one.receiver \
+    AND other.receiver = one.giver WHERE one.lift >= ?4 AND other.lift >= ?4)";
 
 /// The members of `{edges}` who may be in a ring: they give and receive, and at least half of `ring_share`.
-const ENDS: &str = "(SELECT user, SUM(gifts) * 1.0 / MAX(whole) AS share FROM (SELECT gifts, gives, iif(gives, giver, receiver) AS user, \
+const ENDS: &str = "(SELECT user, SUM(gifts) AS exchanged, SUM(gifts) * 1.0 / MAX(whole) AS share FROM (SELECT gifts, gives, iif(gives, giver, receiver) AS user, \
     iif(gives, given + taken, back + received) AS whole FROM {edges} CROSS JOIN (SELECT 0 AS gives UNION ALL SELECT 1)) GROUP BY user \
     HAVING MAX(gives) > MIN(gives) AND SUM(gifts) * 200 >= ?7 * MAX(whole))";
 
@@ -166,12 +169,16 @@ const PLACES: &str = "first_end AS MATERIALIZED {first}, \
     iif(COUNT(*) OVER (PARTITION BY MIN(giver, receiver), MAX(giver, receiver)) > 1, 'ring', 'circle'), \
     iif(COUNT(*) OVER beside > 1 AND SUM(gifts) OVER beside * 100 >= ?7 * whole, 'beside', '')) AS kind FROM side \
     WINDOW beside AS (PARTITION BY giving + receiving IS NULL, user)), \
+    group_end AS MATERIALIZED {group}, \
     farm AS (SELECT *, COUNT(*) OVER farm AS accounts, SUM(gifts) OVER farm AS sum FROM listed WHERE lift >= 2 * ?4 \
     AND gifts >= ?13 AND gifts * 100 >= ?12 * iif(gifts < ?3, activities, given) WINDOW farm AS (PARTITION BY receiver)), \
     few AS (SELECT *, SUM(gifts) OVER (PARTITION BY receiver) AS sum FROM \
     (SELECT *, ROW_NUMBER() OVER (PARTITION BY receiver ORDER BY gifts DESC) AS place FROM edge) WHERE place <= ?8), \
     placed AS MATERIALIZED (SELECT giver, receiver, kind, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY share DESC, gifts DESC) AS place \
     FROM near_ring WHERE kind <> '' \
+    UNION ALL SELECT giver, receiver, 'group', ROW_NUMBER() OVER (ORDER BY MIN(giving.share, receiving.share) DESC, gifts DESC) \
+    FROM mutual JOIN group_end AS giving ON giving.user = giver JOIN group_end AS receiving ON receiving.user = receiver \
+    WHERE MIN(giving.exchanged, receiving.exchanged) >= ?14 * ?3 \
     UNION ALL SELECT giver, receiver, 'farm', ROW_NUMBER() OVER (ORDER BY accounts, receiver, gifts DESC) FROM farm \
     WHERE accounts >= ?10 AND sum >= ?10 * ?3 AND sum * 2 >= received \
     UNION ALL SELECT giver, receiver, 'few-givers', ROW_NUMBER() OVER (ORDER BY sum DESC, receiver, gifts DESC) FROM few \
@@ -366,10 +373,12 @@ impl FromRow for Candidate {
 /// Returns the statement that reads the pairs of a window that may be in a finding.
 fn candidates(config: &Config, thresholds: &FairPlay, (first, today): (i64, i64)) -> Statement {
     let bursts = BURSTS.replace("{target}", TARGET).replace("{gift}", GIFT);
-    let [first_end, last_end] = ["edge", "inner_edge"].map(|name| ENDS.replace("{edges}", name));
+    let ends = ["edge", "inner_edge", "mutual"].map(|name| ENDS.replace("{edges}", name));
+    let [first_end, last_end, group_end] = ends;
     let places = PLACES.replace("{quotas}", QUOTAS);
     let places = places.replace("{first}", &first_end);
     let places = places.replace("{last}", &last_end);
+    let places = places.replace("{group}", &group_end);
     let values = vec![
         deployment_id(config).into(),
         first.into(),
@@ -384,6 +393,7 @@ fn candidates(config: &Config, thresholds: &FairPlay, (first, today): (i64, i64)
         today.into(),
         thresholds.farm_share.min(NEW_SHARE).into(),
         FARM_GIFTS.into(),
+        RING_GIFTS.into(),
     ];
     // Only what the journal confirms is a burst.
     let burst = "IFNULL(alone, MIN(burst, ?5 - 1))";
@@ -741,7 +751,12 @@ pub async fn read_gifts(
     journal.query(Statement::new(&sql, values)).await
 }
 
-/// Stores a moderator's decision, with the message about it. A repeated one keeps its instant. Returns the case as lists have it; `None` if it is unknown.
+/// The condition that no decision about a case was stored since it was read: `?10` to `?12` are what was read.
+pub(crate) const IS_KNOWN: &str =
+    "site = ?1 AND cases.id = ?2 AND (state, IFNULL(reason, ''), decided) IS (?10, ?11, ?12)";
+
+/// Stores a moderator's decision, with the message about it, if the case is as it was read. A repeated one keeps its instant.
+/// Returns the case as lists have it; `None` if another decision was stored meanwhile.
 ///
 /// # Errors
 ///
@@ -749,6 +764,7 @@ pub async fn read_gifts(
 pub async fn decide(
     journal: &Database,
     config: &Config,
+    known: &CaseMembers,
     (decision, actor): (&CaseDecision, Option<&Actor>),
     now: Instant,
 ) -> Result<Option<String>, Error> {
@@ -756,7 +772,7 @@ pub async fn decide(
     let sql = format!(
         "UPDATE cases SET state = ?3, reason = ?4, actor = ?5, decided_gifts = gifts, updated = ?6, \
          decided = iif((state, reason, since, until, public) IS (?3, ?4, ?7, ?8, ?9), decided, ?6), \
-         since = ?7, until = ?8, public = ?9 WHERE site = ?1 AND id = ?2 RETURNING {view} AS text"
+         since = ?7, until = ?8, public = ?9 WHERE {IS_KNOWN} RETURNING {view} AS text"
     );
     let values = vec![
         deployment_id(config).into(),
@@ -772,6 +788,9 @@ pub async fn decide(
             .map(|until| until.0)
             .into(),
         decision.has_public_reason.into(),
+        known.state.as_str().into(),
+        known.reason.as_str().into(),
+        known.decided.into(),
     ];
     let mut statements = vec![Statement::new(&sql, values.clone())];
     if config.webhooks.want(CASE_DECIDED) {
@@ -782,12 +801,21 @@ pub async fn decide(
     Ok(cases.pop())
 }
 
-/// The state and the members of a case.
+/// The decision about a case, and its members.
+#[derive(Debug, PartialEq, Eq)]
 pub struct CaseMembers {
     /// The state.
     pub state: String,
     /// The reason of the last decision; empty for none.
     pub reason: String,
+    /// The instant of the last decision, Unix ms.
+    pub decided: Option<i64>,
+    /// In the state `excluded`, from when until when.
+    pub span: Option<(Instant, Option<Instant>)>,
+    /// Whether the members may read the reason.
+    pub is_public: bool,
+    /// The key that decided.
+    pub actor: Option<Actor>,
     /// The users in alphabetical order.
     pub members: Vec<String>,
 }
@@ -798,6 +826,13 @@ impl FromRow for CaseMembers {
             state: columns.text(0)?,
             reason: columns.text(2)?,
             members: serde_json::from_str(&columns.text(1)?).ok()?,
+            decided: columns.integer(3),
+            span: columns.integer(4).map(|from| {
+                let until = columns.integer(5);
+                (Instant(from), until.map(Instant))
+            }),
+            is_public: columns.integer(6) == Some(1),
+            actor: Actor::parse(&columns.text(7)?),
         })
     }
 }
@@ -812,7 +847,8 @@ pub async fn read_members(
     config: &Config,
     id: &str,
 ) -> Result<Option<CaseMembers>, Error> {
-    let sql = "SELECT state, members, IFNULL(reason, '') FROM cases WHERE site = ?1 AND id = ?2";
+    let sql = "SELECT state, members, IFNULL(reason, ''), decided, iif(state = 'excluded', since, NULL), until, public, \
+         IFNULL(actor, '') FROM cases WHERE site = ?1 AND id = ?2";
     let values = vec![deployment_id(config).into(), id.into()];
     let mut cases: Vec<CaseMembers> = journal.query(Statement::new(sql, values)).await?;
     Ok(cases.pop())

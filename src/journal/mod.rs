@@ -61,6 +61,7 @@
 //! | `award`, `withdraw` | `now`, `user`, `achievement`, `steps` (a JSON array, in smallest steps), `values` (the same as responses have them), `reason`, `actor` |
 //! | `pause` | `now`, `user`, `pauses` (all that are kept, as stored; the pauses of earlier entries hold until the day before), `day`: the day of the change |
 //! | `exclude` | `now`, `user`, `case`, `excluded`: the exclusions of the case from then on, between spaces, as in `users.lua`; empty for none; `reason`, `actor`, `public` |
+//! | `dismiss`, `reopen` | `now`, `user`, `case`, `reason`, `actor`: a decision about a case of the user |
 //! | `places` | `now`: the end of a board that has settled, or of a final event, Unix ms. With achievements; the Worker writes it and `place` to the table, under ids that begin with `0-0` |
 //! | `place` | `now`, `user`, `action` (`place:w`: the letter of the period, or `E` for an event), `points` (the place) |
 //! | `event` | `now`, `event`, `json` (its definition, empty if it is deleted), `definitions`: all definitions of the shard from then on, see `define.lua`; `recount`: `1` if this definition holds for all entries before too, empty if not; `reason` and `actor` of a version, empty for an event. Old entries lack these. A version of the rules has `#` and its number in the place of the event, see `rules` of the core. The command line writes the entry of a recount to the outbox |

@@ -14,6 +14,7 @@ use activity_rank_core::fair_play::{
 use activity_rank_core::query::Query;
 use activity_rank_store::accounts::{Exclusion, audit, exclude};
 use activity_rank_store::boards::read_losses;
+use activity_rank_store::deployment::MAX_CALLS;
 use serde_json::Value;
 
 /// `GET` of a page of cases, and the numbers of fairness.
@@ -109,10 +110,13 @@ pub async fn put(
     let (journal, _) = bound(context)?;
     let (actor, now) = (caller.actor(), context.request.now);
     let config = &context.deployment.config;
-    let known = fair_play::read_members(journal, config, &decision.id).await?;
-    let known = known.ok_or_else(unknown)?;
-    let members: Vec<&str> = known.members.iter().map(String::as_str).collect();
-    if decision.span.is_some() || excludes(&known.state) {
+    let read = async || {
+        let known = fair_play::read_members(journal, config, &decision.id).await?;
+        known.ok_or_else(unknown)
+    };
+    let mut known = read().await?;
+    for _ in 0..MAX_CALLS {
+        let members: Vec<&str> = known.members.iter().map(String::as_str).collect();
         let exclusion = Exclusion {
             case: &decision.id,
             members: &members,
@@ -120,15 +124,40 @@ pub async fn put(
             reason: &decision.reason,
             is_public: decision.has_public_reason,
         };
+        // Also of a case that excludes nothing: an earlier decision may have failed halfway.
         exclude(context.deployment, &exclusion, actor.as_ref(), now).await?;
-    } else if (&known.state, &known.reason) != (&decision.state, &decision.reason) {
-        let (case, reason) = (decision.id.as_str(), decision.reason.as_str());
-        let entry = (decision.audit_action(), case, reason);
-        audit(context.deployment, &members, entry, actor.as_ref(), now).await?;
+        if decision.span.is_none()
+            && !excludes(&known.state)
+            && (&known.state, &known.reason) != (&decision.state, &decision.reason)
+        {
+            let (case, reason) = (decision.id.as_str(), decision.reason.as_str());
+            let entry = (decision.audit_action(), case, reason);
+            audit(context.deployment, &members, entry, actor.as_ref(), now).await?;
+        }
+        let values = (&decision, actor.as_ref());
+        if let Some(case) = fair_play::decide(journal, config, &known, values, now).await? {
+            return Ok(Response::json_text(case));
+        }
+        known = read().await?;
     }
-    let decision = (&decision, actor.as_ref());
-    let case = fair_play::decide(journal, config, decision, now).await?;
-    Ok(Response::json_text(case.ok_or_else(unknown)?))
+    // Other decisions were stored each time: the last one decides what counts.
+    loop {
+        let members: Vec<&str> = known.members.iter().map(String::as_str).collect();
+        let exclusion = Exclusion {
+            case: &decision.id,
+            members: &members,
+            span: known.span,
+            reason: &known.reason,
+            is_public: known.is_public,
+        };
+        exclude(context.deployment, &exclusion, known.actor.as_ref(), now).await?;
+        let stored = read().await?;
+        if stored == known {
+            let cause = "other decisions about the case were made between every two attempts";
+            return Err(Error::StoreUnavailable(cause.to_owned()));
+        }
+        known = stored;
+    }
 }
 
 fn unknown() -> Error {

@@ -20,6 +20,7 @@ pub use deliveries::{
 };
 
 use crate::archive::deployment_id;
+use crate::journal::fair_play::IS_KNOWN;
 use crate::platform::d1::Statement;
 use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Config;
@@ -76,15 +77,17 @@ pub fn insert_earned(with: &str, found: &str) -> String {
 /// message, as a request may be repeated, and a case that stays open was not decided.
 #[must_use]
 pub fn insert_decided(config: &Config, values: Vec<Value>) -> Statement {
-    let sql = "INSERT INTO deliveries (site, id, endpoint, kind, subject, data, at, state, due, until) \
+    let sql = format!(
+        "INSERT INTO deliveries (site, id, endpoint, kind, subject, data, at, state, due, until) \
         SELECT ?1, 'msg_' || lower(hex(randomblob(16))), wanted.value ->> 0, wanted.value ->> 1, \
         cases.id || ' ' || CAST(?6 AS INTEGER), json_object('case', json_object('id', cases.id, 'kind', kind, \
         'before', state, 'state', ?3), 'actor', iif(?5 = '', NULL, json_object('key', ?5))), \
-        ?6, 'pending', ?6, ?6 + ?11 FROM cases JOIN json_each(?10) AS wanted ON wanted.value ->> 1 = 'case.decided' \
-        WHERE site = ?1 AND cases.id = ?2 AND (state <> 'open' OR ?3 <> 'open') \
-        AND (state, reason, since, until, public) IS NOT (?3, ?4, ?7, ?8, ?9)";
+        ?6, 'pending', ?6, ?6 + ?14 FROM cases JOIN json_each(?13) AS wanted ON wanted.value ->> 1 = 'case.decided' \
+        WHERE {IS_KNOWN} AND (state <> 'open' OR ?3 <> 'open') \
+        AND (state, reason, since, until, public) IS NOT (?3, ?4, ?7, ?8, ?9)"
+    );
     let values = values.into_iter().chain(last_values(config));
-    Statement::new(sql, values.collect())
+    Statement::new(&sql, values.collect())
 }
 
 /// Returns the last values of [`insert_earned`] and [`insert_decided`].

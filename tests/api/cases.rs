@@ -1,6 +1,7 @@
 //! `/v1/cases`: members whose giving their activity does not explain.
 
-use test_support::{Answer, Method, Value, WorkerBuilder, json};
+use futures::future::join_all;
+use test_support::{Answer, Method, Value, WorkerBuilder, depth, json};
 
 use crate::app::TestApp;
 use crate::bodies::{activity, dated, each, like, rows, undo, with};
@@ -541,6 +542,28 @@ async fn excluded_members_give_each_other_nothing() {
         assert_eq!(app.read("/v1/users/a/points").await.get("exclusions"), None);
         assert_eq!(outcome(like("a", "b-0")).await, "counted");
         assert_eq!(outcome(like("x", "a-1")).await, "counted");
+    }
+}
+
+/// Whichever decision was the last, activity counts as the case says.
+#[tokio::test]
+async fn decisions_at_once_agree_with_what_counts() {
+    let app = start(|worker| worker);
+    register(&app, &["b"], depth(4, 20)).await;
+    let case = open(&app, &["a", "b"]).await;
+    let path = path_of(&case);
+    for round in 0..depth(4, 20) {
+        let dismissed = json!({"state": "dismissed", "reason": "A team"});
+        let decisions = [excluded(&ago(3600), Value::Null), dismissed];
+        let puts = decisions.iter().cycle().take(6);
+        let answers = join_all(puts.map(|decision| app.put(&path, decision))).await;
+        assert!(answers.iter().any(|answer| answer.status == 200));
+        let is_excluded = app.read(&path).await["state"] == "excluded";
+        let answer = app
+            .post("/v1/activity", &like("a", &format!("b-{round}")))
+            .await;
+        let is_capped = answer.body["reason"] == "pair-cap";
+        assert_eq!(is_capped, is_excluded, "round {round}: {}", answer.body);
     }
 }
 

@@ -58,7 +58,9 @@ export async function caseView(context, id) {
     const names = `${nameOf(giver) ?? giver} → ${nameOf(receiver) ?? receiver}`
     return { giver, receiver, gifts, title: texts.answered(names, words.gift_count(format.number(gifts))) }
   })
-  const list = members.map((member) => memberItem(context, member, states.get(member)))
+  const givers = new Set(pairs.map(({ giver }) => giver))
+  const receivers = new Set(pairs.map(({ receiver }) => receiver).filter((member) => !givers.has(member)))
+  const list = members.map((member) => memberItem(context, member, receivers.has(member), states.get(member)))
   /** @type {[string, ...Content[]][]} */
   const rows = [
     [texts.state, badge(words.states[state].is_set, KINDS[state])],
@@ -126,12 +128,15 @@ async function stateOf({ api, signal }, member) {
 /**
  * @param {Context} context
  * @param {string} id
+ * @param {boolean} onlyReceives
  * @param {Moderation} [state]
  */
-function memberItem(context, id, state) {
+function memberItem(context, id, onlyReceives, state) {
   const isFlagged = state && (state.hidden || state.frozen || state.user.hidden)
-  const badges = isFlagged ? flagBadges(context, state).flatMap((item) => [' ', item]) : []
-  return make('li', {}, make('span', {}, member({ id, name: state?.user.name }), ...badges))
+  const badges = isFlagged ? flagBadges(context, state) : []
+  if (onlyReceives) badges.push(badge(context.texts.cases.receives))
+  const spaced = badges.flatMap((item) => [' ', item])
+  return make('li', {}, make('span', {}, member({ id, name: state?.user.name }), ...spaced))
 }
 
 /**

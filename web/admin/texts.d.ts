@@ -169,6 +169,7 @@ export interface Texts {
     graph: (members: string, pairs: string) => string
     drawn: (count: number) => string
     members_hint: string
+    receives: string
     pairs: string
     giver: string
     receiver: string

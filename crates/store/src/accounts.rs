@@ -6,7 +6,7 @@
 
 use crate::deployment::Deployment;
 use crate::keys::Keys;
-use crate::redis::{Command, Reply};
+use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::ACCOUNT;
 use activity_rank_core::account::Accounts;
 use activity_rank_core::actor::Actor;
@@ -210,11 +210,15 @@ pub async fn exclude(
         refuse(count > MAX_EXCLUSIONS, TOO_MANY)?;
     }
     let is_public = if exclusion.is_public { "1" } else { "" };
-    for member in exclusion.members {
+    let (case, reason) = (exclusion.case, exclusion.reason);
+    let calls = exclusion.members.iter().map(|member| {
         let words = exclusion.words(member);
-        let (case, reason) = (exclusion.case, exclusion.reason);
         let args = ["exclude", member, &words, case, reason, is_public];
-        let (_, result) = run(deployment, &args, actor, now).await?;
+        call(deployment, &args, actor, now)
+    });
+    let replies = deployment.run_scripts(calls.collect()).await?;
+    for (member, reply) in exclusion.members.iter().zip(&replies) {
+        let (_, result) = learn(deployment, member, reply)?;
         // They may have changed since they were read.
         refuse(result == "account", NOT_A_MEMBER)?;
         refuse(result == "full", TOO_MANY)?;
@@ -339,6 +343,15 @@ async fn run(
     let user = args.get(1).copied().unwrap_or_default();
     let call = call(deployment, args, actor, now);
     let reply = deployment.run_script(call).await?;
+    Ok(learn(deployment, user, &reply)?)
+}
+
+/// Returns the accounts of a user, and the result, from the reply to the script.
+fn learn(
+    deployment: &Deployment,
+    user: &str,
+    reply: &Reply,
+) -> Result<(Accounts, String), StoreError> {
     let accounts = Accounts::new(reply.at(2)?.text()?);
     if accounts.member().is_none() {
         deployment.set_accounts(user, accounts.clone());

@@ -290,6 +290,7 @@ impl Board {
             | Change::ModerateTarget { .. }
             | Change::Pause { .. }
             | Change::Award { .. }
+            | Change::Case { .. }
             | Change::Event { .. }
             | Change::Rules(_)
             | Change::Nothing => {}

@@ -431,6 +431,37 @@ fn planted_groups_of_large_community_are_found() {
     assert_found(3, made_up);
 }
 
+/// Each pair has fewer gifts than one of a small ring. Half of the members are known to the community.
+#[test]
+fn large_ring_of_few_gifts_is_found() {
+    for (seed, gifts) in [(5, 4), (6, 2)] {
+        let mut random = Random(seed);
+        let mut community = made_up(&mut random);
+        let known = community.members.clone();
+        let ring: Vec<String> = (0..24)
+            .map(|number| match number % 2 {
+                0 => format!("ring{number}"),
+                _ => known[500 + number].clone(),
+            })
+            .collect();
+        for giver in &ring {
+            for receiver in ring.iter().filter(|receiver| *receiver != giver) {
+                for _ in 0..gifts {
+                    let at = community.end - random.between(0, 25 * DAY_MS);
+                    community.give(giver, receiver, at);
+                }
+            }
+        }
+        let planted = Planted {
+            kind: "ring",
+            members: ring.into_iter().collect(),
+        };
+        let findings = community.detect();
+        assert!(planted.is_found_in(&findings[0]), "{findings:?}");
+        assert_eq!(findings.len(), 1, "{findings:?}");
+    }
+}
+
 #[test]
 fn community_has_no_finding() {
     for days in (0..90).step_by(depth(45, 15)) {

@@ -582,6 +582,7 @@ impl Planner {
             }
             Change::List { user, .. }
             | Change::Award { user, .. }
+            | Change::Case { user, .. }
             | Change::Moderate { user, .. }
             | Change::Pause { user, .. }
             | Change::Profile { user, .. } => self.users.add_stored(user),
@@ -722,6 +723,17 @@ impl Planner {
                 self.set_exclusions(&user, &case, &excluded);
                 let excluded = format!("={excluded}");
                 let args = vec!["exclude".to_owned(), user, excluded, case, reason];
+                return self.change_account(number, args, actor, then);
+            }
+            Change::Case {
+                verb,
+                user,
+                case,
+                reason,
+                actor,
+            } => {
+                self.close();
+                let args = vec![verb, user, String::new(), case, reason];
                 return self.change_account(number, args, actor, then);
             }
             Change::Award {

@@ -308,6 +308,7 @@ impl Applier {
                 | Change::Event { .. }
                 | Change::Account { .. }
                 | Change::Award { .. }
+                | Change::Case { .. }
                 | Change::Exclude { .. }
                 | Change::Moderate { .. }
                 | Change::Pause { .. }

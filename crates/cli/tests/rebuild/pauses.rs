@@ -1,4 +1,5 @@
-//! Rebuild of a journal with pauses and with awards, which have no data in Redis but entries of the audit log.
+//! Rebuild of a journal with pauses, and with awards and dismissed cases, which have no data in Redis but entries of the
+//! audit log.
 
 use test_support::{Value, json};
 
@@ -7,9 +8,13 @@ use crate::cli::{assert_verified, rebuild};
 use crate::journal_app::JournalApp;
 
 #[tokio::test]
-async fn rebuild_restores_pauses_and_awards() -> TestResult {
+async fn rebuild_restores_pauses_awards_and_dismissals() -> TestResult {
     let helper = json!({"helper": {"name": "Helper", "count": "like"}});
-    let app = JournalApp::start(|worker| worker.json("ACHIEVEMENTS", helper));
+    let app = JournalApp::start(|worker| {
+        let worker = worker.json("ACHIEVEMENTS", helper);
+        let worker = worker.var("CONTENT_PERIODS", "all");
+        worker.json("FAIR_PLAY", json!({}))
+    });
     let pause = async |user: &str, ahead: i64| {
         let day = jiff::Zoned::now().in_tz("UTC")?.date();
         let day = day.checked_add(jiff::Span::new().days(ahead))?.to_string();
@@ -26,8 +31,10 @@ async fn rebuild_restores_pauses_and_awards() -> TestResult {
     app.act("42", "like", "a").await;
     app.delete(award).await;
     app.delete("/v1/users/7/pause").await;
-    let awards = app.audit_log().await;
-    assert_eq!(awards.len(), 2, "{awards:?}");
+    let dismissed = json!({"state": "dismissed", "reason": "A team"});
+    app.decide_case(json!(["42", "9"]), dismissed).await;
+    let audited = app.audit_log().await;
+    assert_eq!(audited.len(), 4, "{audited:?}");
     app.delete("/v1/users/8").await;
     assert_verified(&app)?;
     let read = async || -> Vec<Value> {

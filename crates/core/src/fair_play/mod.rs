@@ -5,7 +5,8 @@
 //! [`Window`] with the expected number: what the giver gave times what the receiver received, divided by all gifts. That is
 //! the configuration model of networks (Newman, *Networks*, 2010, chapter 13), and the quotient is the lift of association
 //! rules (Brin, Motwani, Ullman and Tsur, 1997). A member who gives or receives much exceeds no expectation by that alone.
-//! Rings are the strongly connected components of such pairs.
+//! Rings are the strongly connected components of such pairs, or of pairs who give to each other, also a little each, if their
+//! members exchange much altogether.
 //!
 //! A database may leave out pairs that can be in no finding: those with too few gifts, or too few for their expectation.
 
@@ -30,6 +31,9 @@ pub const WINDOWS: [u32; 2] = [30, KEPT_DAYS];
 
 /// The quotient of the least mean share of the members of a ring and the least share of each.
 const RING_MEMBERS: f64 = 2.0;
+
+/// The multiple of `min_gifts` that each member of a ring of pairs with few gifts exchanges at least, given and received.
+pub const RING_GIFTS: u32 = 8;
 
 /// The multiple of `min_lift` for a farm: an author who receives many of all gifts has followers.
 const FARM_LIFT: u32 = 2;
@@ -186,7 +190,9 @@ pub fn detect(windows: &[Window], thresholds: &FairPlay) -> Vec<Finding> {
     let mut all = Vec::new();
     for window in windows {
         let search = Search::new(window, thresholds);
-        search.find_rings(&mut all);
+        search.find_rings(search.edges.clone(), 0, &mut all);
+        let least = thresholds.min_gifts * RING_GIFTS;
+        search.find_rings(search.mutual(), least, &mut all);
         search.find_farms(&mut all);
         search.find_bursts(&mut all);
         search.find_few_givers(&mut all);
@@ -410,13 +416,24 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Finds the strongly connected components of pairs. Members with less than half of `ring_share` are removed first,
-    /// because a very active member connects rings that have nothing to do with each other.
-    fn find_rings(&self, findings: &mut Vec<Finding>) {
+    /// Returns the pairs of members who both give to each other, also few gifts.
+    fn mutual(&self) -> Vec<Edge<'a>> {
+        let mut mutual = self.all.clone();
+        mutual.retain(|edge| self.has_lift(*edge, 1));
+        let all = mutual.clone();
+        mutual.retain(|edge| {
+            let ends = (edge.receiver, edge.giver);
+            all.iter().any(|back| (back.giver, back.receiver) == ends)
+        });
+        mutual
+    }
+
+    /// Finds the strongly connected components of pairs. Members with less than half of `ring_share`, or with less gifts than
+    /// `least_gifts`, are removed first, because a very active member connects rings that have nothing to do with each other.
+    fn find_rings(&self, mut edges: Vec<Edge<'a>>, least_gifts: u32, findings: &mut Vec<Finding>) {
         let count = self.window.members.len();
         let all = |index| self.given(index) + self.received(index);
         let least = f64::from(self.thresholds.ring_share) / 100.0;
-        let mut edges = self.edges.clone();
         loop {
             let rings = components(edges, count);
             let mut exchanged = vec![0; count];
@@ -427,8 +444,10 @@ impl<'a> Search<'a> {
                     }
                 }
             }
-            let share_of = |index| share(exchanged.get(index).copied().unwrap_or(0), all(index));
-            let stays = |index| share_of(index) * RING_MEMBERS >= least;
+            let exchanged = |index| exchanged.get(index).copied().unwrap_or(0);
+            let share_of = |index| share(exchanged(index), all(index));
+            let stays =
+                |index| share_of(index) * RING_MEMBERS >= least && exchanged(index) >= least_gifts;
             edges = rings.iter().flatten().copied().collect();
             let before = edges.len();
             edges.retain(|edge| stays(edge.giver) && stays(edge.receiver));

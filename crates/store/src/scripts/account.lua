@@ -10,7 +10,7 @@
 --         verbs on the shard of a member: 'add' and 'remove', the other one is the account
 --         on the shard of an account: 'join' and 'detach', the other one is the member; '' to detach it from any, in a
 --         rebuild
---         'check' changes nothing; 'dismiss' and 'reopen' only write to the audit log
+--         'check' changes nothing; 'dismiss' and 'reopen' only write to the audit log and the journal
 --         'exclude' replaces the exclusions of a case, the other one: 'id/from/until' for each, or '' for none; or
 --         '=' and the exclusions of the case as they are stored
 -- Returns { schema fingerprint, {}, accounts, result }
@@ -20,8 +20,8 @@
 --                   account has accounts; 'excluded' if it has exclusions; 'moderated' if a moderator has hidden or frozen the user,
 --                   by ARGV[11]. The first three alone have changed anything.
 --         { stored fingerprint } if it differs from ARGV[1]: nothing was changed
--- State   Numbers of accounts are not given again: a member without accounts keeps the last one. 'join', 'detach' and
---         'exclude' are in the audit log and the journal, the first two of the account. Nothing expires.
+-- State   Numbers of accounts are not given again: a member without accounts keeps the last one. 'join', 'detach',
+--         'exclude', 'dismiss' and 'reopen' are in the audit log and the journal, the first two of the account. Nothing expires.
 -- Example EVALSHA sha 4 {ar:0}p {ar:0}o {ar:0}l {ar:0}w 'v4 ...' 1795132800000 0 '' join 42 9 2
 
 local MOST = 20
@@ -72,7 +72,7 @@ local function change()
   local is_removed = verb == 'remove' and not is_listed
   if ARGV[11] == '1' and not is_removed and string.find(letters, '[hf]') then
     return nil, 'moderated'
-  elseif verb == 'check' or verb == 'dismiss' or verb == 'reopen' then
+  elseif verb == 'check' or verb == 'dismiss' or verb == 'reopen' or verb == 'exclude' and member and #added == 0 then
     return before
   elseif verb == 'detach' then
     return (member == other or member and other == '') and '' or before
@@ -130,7 +130,10 @@ if after and after ~= before then
   end)
 end
 if verb == 'dismiss' or verb == 'reopen' then
-  redis.call('HSET', KEYS[1], FINGERPRINT, ARGV[1])
-  write_audit(audit, user, { verb, 'case', given })
+  local id = write_outbox(outbox, verb, 'now', ARGV[2], 'user', user, 'case', given, 'reason', audit.reason, 'actor', ARGV[4])
+  write_after(outbox, id, function()
+    redis.call('HSET', KEYS[1], FINGERPRINT, ARGV[1])
+    write_audit(audit, user, { verb, 'case', given })
+  end)
 end
 return { ARGV[1], {}, after or before, refusal or result }

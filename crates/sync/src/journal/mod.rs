@@ -267,6 +267,14 @@ pub enum Change {
         reason: String,
         actor: String,
     },
+    /// A moderator's decision about a case of the user (`dismiss` or `reopen`): no data but the audit log.
+    Case {
+        verb: String,
+        user: String,
+        case: String,
+        reason: String,
+        actor: String,
+    },
     /// Steps of an achievement that a moderator awards or withdraws: no data but the audit log.
     Award {
         verb: String,
@@ -385,6 +393,7 @@ impl Entry {
             Change::Activity(Activity { user, .. })
             | Change::Account { user, .. }
             | Change::Award { user, .. }
+            | Change::Case { user, .. }
             | Change::Exclude { user, .. }
             | Change::Moderate { user, .. }
             | Change::Pause { user, .. }
@@ -423,6 +432,7 @@ impl Entry {
             | Change::List { user, .. }
             | Change::Account { user, .. }
             | Change::Award { user, .. }
+            | Change::Case { user, .. }
             | Change::Exclude { user, .. }
             | Change::Moderate { user, .. }
             | Change::Pause { user, .. }
@@ -603,6 +613,13 @@ impl JsonEntry {
                 user,
                 case: self.case.clone(),
                 excluded: self.excluded.clone(),
+                reason: self.reason.clone(),
+                actor: self.actor.clone(),
+            },
+            "dismiss" | "reopen" => Change::Case {
+                verb: self.did.clone(),
+                user,
+                case: self.case.clone(),
                 reason: self.reason.clone(),
                 actor: self.actor.clone(),
             },
