@@ -19,9 +19,10 @@ use activity_rank_core::calendar::Instant;
 use activity_rank_core::content::member;
 use activity_rank_core::error::Error;
 use activity_rank_core::moderation::Flags;
+use activity_rank_store::daily::{self, Daily};
 use activity_rank_store::deployment::MAX_CALLS;
 use activity_rank_store::fingerprint::Participant;
-use activity_rank_store::{moderation, profiles, targets};
+use activity_rank_store::{profiles, targets};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Returns the first instant whose copies show no user who has been hidden or erased since, as far
@@ -59,7 +60,12 @@ pub async fn before_hiding(
         return Ok(());
     }
     if let Some(user) = member {
-        moderation::check_opt_outs(context.deployment, user, context.request.now).await?;
+        daily::count(
+            context.deployment,
+            Daily::Hidings(user),
+            context.request.now,
+        )
+        .await?;
     }
     invalidate(context).await
 }

@@ -10,11 +10,15 @@ use activity_rank_core::error::Error;
 use activity_rank_core::id;
 use activity_rank_core::token::keys::{self, Key};
 use activity_rank_core::token::{Member, Token};
+use activity_rank_store::daily::{self, Daily};
 use serde_json::{Map, Value};
+
+/// The path of activity. Members write only their own data elsewhere.
+const ACTIVITY: &str = "/v1/activity";
 
 /// Returns the caller that the header `Authorization` proves.
 ///
-/// Counts writes against the user's rate limit, and reads and failed attempts against that of the
+/// Counts writes against the user's rate limit, changes of own data against that of the day, and reads and failed attempts against that of the
 /// address.
 ///
 /// # Errors
@@ -29,6 +33,9 @@ pub async fn authenticate(context: RequestContext<'_>) -> Result<Caller, Error> 
         Ok(caller @ (Caller::User(_) | Caller::Visitor(_))) if !request.is_read() => {
             let user = caller.write_limit_key().unwrap_or_default();
             rate_limit::check_write(app, request, user).await?;
+            if matches!(caller, Caller::User(_)) && request.path != ACTIVITY {
+                daily::count(context.deployment, Daily::Changes(user), request.now).await?;
+            }
         }
         Ok(Caller::User(_) | Caller::Visitor(_))
         | Err(Error::Unauthenticated(_) | Error::InvalidToken(_)) => {

@@ -4,9 +4,9 @@ use crate::app::RequestContext;
 use crate::cache::response::cached;
 use crate::platform::visitors;
 use crate::response::Response;
-use activity_rank_core::calendar::Date;
 use activity_rank_core::counts::CountsRequest;
 use activity_rank_core::error::{Error, FieldErrors};
+use activity_rank_store::daily::{self, Daily};
 use activity_rank_store::visitors as store;
 use serde_json::Value;
 
@@ -43,13 +43,8 @@ pub async fn post(context: RequestContext<'_>) -> Result<Response, Error> {
         let detail = "Turnstile did not accept the token.";
         return Err(Error::Forbidden(detail.to_owned()));
     }
-    let count = store::add(context.deployment, address, request.now).await?;
-    if count > u64::from(settings.per_address) {
-        let left = Date::MILLIS - request.now.0.rem_euclid(Date::MILLIS);
-        let seconds = u32::try_from(left / 1000).unwrap_or(0) + 1;
-        let detail = "This address has had all of its visitors of the day.";
-        return Err(Error::RateLimited(detail, seconds));
-    }
+    let visitors = Daily::Visitors(address, settings.per_address);
+    daily::count(context.deployment, visitors, request.now).await?;
     let body = format!("{{\"visitor\":\"{visitor}\",\"token\":\"{visitor}.{signature}\"}}");
     Ok(Response::json_text(body))
 }

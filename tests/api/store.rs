@@ -157,7 +157,7 @@ impl Store {
     /// good as none. The progress of the jobs, which changes with each run, is left out.
     pub fn snapshot(&mut self) -> Snapshot {
         let mut keys = self.full_keys();
-        keys.retain(|key| rest(key) != "j");
+        keys.retain(|key| rest(key) != "j" && !rest(key).starts_with("V:"));
         let read = |key: String| {
             let elements = self.elements(&key);
             let expiry = self.run("PEXPIRETIME", &[&key]);

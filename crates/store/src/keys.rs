@@ -18,7 +18,7 @@
 //! | `{ar:0}e` | hash | tombstones, SHA-1 of an erased user → instant | unlimited |
 //! | `{ar:0}1bd:2026-11-20`, `…:eu` | sorted set | board (`d`, `w`, `m`, `y`, `a`) of all users or a group | by period; `a` unlimited |
 //! | `{ar:0}1bTa:all:like` | sorted set | number of activities with an action of `VISITORS`, by target: a board of content | unlimited |
-//! | `{ar:0}V:20777:5Jx…` | string | number of visitors of an address on a day of UTC, by a keyed hash of the address | 2 days |
+//! | `{ar:0}V:20777:5Jx…` | string | number of visitors of an address on a day of UTC, by a keyed hash of the address; after `c:` and `h:` number of own changes and hidings of a user, by a hash | 2 days |
 //! | `{ar:0}1bE::hackathon` | sorted set | board of an event | `KEEP_DAYS.event` after it is final |
 //! | `{ar:0}1h:670:42` | hash | history of a user in a span: day and action → count and points; daily records, record → days; undo records, `-` and record → instant; [`Keys::MARKER`] | [`Keys::SPAN_SECONDS`] |
 //! | `{ar:0}1m:42` | hash | active records of a user; cooldowns, `~` and action → instant; [`Keys::MARKER`] | `KEEP_DAYS.marks` and up to a day more after the last counted activity |
@@ -389,10 +389,10 @@ impl Keys {
         self.board_named(&format!("{}{name}", BoardKind::Content.prefix()))
     }
 
-    /// Returns the key of the number of visitors of an address, by its hash, on a day of UTC.
+    /// Returns the key of a number of a day of UTC, see [`daily`](crate::daily).
     #[must_use]
-    pub fn visitors(&self, day: i64, address: &str) -> String {
-        self.key(&format!("V:{day}:{address}"))
+    pub fn daily(&self, day: i64, name: &str) -> String {
+        self.key(&format!("V:{day}:{name}"))
     }
 
     /// Returns the key of the board of an event.

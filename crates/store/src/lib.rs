@@ -25,6 +25,7 @@ pub mod accounts;
 pub mod archive_source;
 pub mod boards;
 pub mod count;
+pub mod daily;
 pub mod deployment;
 pub mod erasure;
 pub mod events;

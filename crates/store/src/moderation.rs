@@ -5,13 +5,12 @@ use crate::deployment::Deployment;
 use crate::deployment::pending::{self, STEP};
 use crate::fingerprint::Participant;
 use crate::keys::Keys;
-use crate::outbox::OutboxEntry;
 use crate::profiles::{decode_own, decode_profile};
 use crate::redis::{Command, Reply, StoreError};
 use crate::scripts::{AUDITED, AWARD, MODERATE};
 use activity_rank_core::achievement::AwardRequest;
 use activity_rank_core::actor::Actor;
-use activity_rank_core::calendar::{Date, Instant};
+use activity_rank_core::calendar::Instant;
 use activity_rank_core::config::Achievement;
 use activity_rank_core::content::{StoredTarget, id_of_member};
 use activity_rank_core::error::Error;
@@ -133,53 +132,6 @@ pub async fn read_audit_log(
         }
     }
     Ok(entries)
-}
-
-/// The most times that a member may hide from boards in a day: each time makes the copies of boards useless during an
-/// outage.
-const DAILY_OPT_OUTS: usize = 5;
-
-/// Checks that a member may hide from boards once more. The log of opt-outs has the last 1,000 of the shard.
-///
-/// # Errors
-///
-/// [`Error::RateLimited`], else as [`Deployment::run_commands`].
-pub async fn check_opt_outs(
-    deployment: &Deployment,
-    user: &str,
-    now: Instant,
-) -> Result<(), Error> {
-    let keys = deployment.keys_of(user);
-    let flags = Command::new("HGET").arg(&keys.users());
-    let entries = Command::new("XREVRANGE").arg(&keys.opt_outs()).arg("+");
-    let commands = vec![
-        flags.arg(&Keys::flags_field(user)),
-        entries.number(now.0 - Date::MILLIS),
-    ];
-    let replies = deployment.run_commands(commands).await?;
-    let [flags, entries] = replies.as_slice() else {
-        return Err(StoreError::Unavailable("unexpected replies".to_owned()).into());
-    };
-    // A user without a number in the logs has never hidden.
-    let flags = flags.optional_text()?.unwrap_or_default();
-    let Some((_, subject)) = flags.split_once(',') else {
-        return Ok(());
-    };
-    let entries = entries.list()?.iter().map(OutboxEntry::decode);
-    let entries: Vec<OutboxEntry> = entries.collect::<Result<_, _>>()?;
-    let mut opt_outs = entries
-        .iter()
-        .filter(|entry| entry.field("subject") == subject && entry.field("action") == "opt-out");
-    // The next one is allowed a day after this one.
-    let Some(oldest) = opt_outs.nth(DAILY_OPT_OUTS - 1) else {
-        return Ok(());
-    };
-    let at = oldest.field("at").parse().unwrap_or(now.0);
-    let seconds = (at + Date::MILLIS - now.0 + 999) / 1000;
-    Err(Error::RateLimited(
-        "A user may hide from boards 5 times a day.",
-        u32::try_from(seconds).unwrap_or_default(),
-    ))
 }
 
 /// Returns the call that reads a page of a shard's audit log.

@@ -1,37 +1,14 @@
-//! Visitors: their number by address, and the number of activities of a target.
+//! The number of activities of a target.
 
 use crate::deployment::Deployment;
 use crate::keys::Keys;
 use crate::redis::{Command, Reply, StoreError};
-use activity_rank_core::calendar::{Date, Instant};
 use activity_rank_core::content::{id_of_member, member};
 use activity_rank_core::counts::CountsRequest;
 use activity_rank_core::error::Error;
-use activity_rank_core::shard;
-
-/// The lifetime of a number in seconds. Its day ends before.
-const LIFETIME: i64 = 172_800;
 
 /// The most targets of an action whose numbers are read without their names.
 const MAX_TARGETS: i64 = 100;
-
-/// Counts a new visitor of an address, by its hash, and returns their number on this day of UTC.
-///
-/// # Errors
-///
-/// As [`Deployment::run_script`].
-pub async fn add(deployment: &Deployment, address: &str, now: Instant) -> Result<u64, Error> {
-    let day = now.0.div_euclid(Date::MILLIS);
-    let shard = shard::of(address, deployment.config.shards);
-    let key = deployment.keys(shard).visitors(day, address);
-    let set = Command::new("SET").arg(&key).number(0);
-    let commands = vec![
-        set.arg("EX").number(LIFETIME).arg("NX"),
-        Command::new("INCR").arg(&key),
-    ];
-    let replies = deployment.run_commands(commands).await?;
-    Ok(replies.get(1).unwrap_or(&Reply::Nil).unsigned()?)
-}
 
 /// Reads the numbers of activities by target and action: of some targets in their order, or of those with the most of each action.
 ///

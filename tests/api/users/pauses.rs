@@ -4,7 +4,7 @@ use test_support::{Value, json};
 
 use super::history::{assert_public_streak, frozen, like_on, streak};
 use crate::app::TestApp;
-use crate::bodies::moderation;
+use crate::bodies::{like, moderation};
 use crate::clock::day;
 use crate::problem::problem;
 use crate::token::sign;
@@ -28,6 +28,32 @@ fn store_pauses(app: &TestApp, pauses: &[(i64, i64)]) {
     let mut store = app.store();
     let key = store.key_of("42", "p");
     store.run::<i64>("HSET", &[&key, "~42", &stored]);
+}
+
+/// Each is an entry of the journal.
+#[tokio::test]
+async fn member_changes_own_data_100_times_a_day() {
+    let app = TestApp::with(|worker| worker.var("JWT_SECRET", sign::SECRET));
+    let [member, other] = ["42", "7"].map(|user| app.with_key(&sign::hs256(&sign::claims(user))));
+    for number in 0..100 {
+        let name = json!({"name": format!("Ada {number}")});
+        member.write("/v1/users/42", &name).await;
+    }
+    let detail = "A user may change their own data 100 times a day.";
+    let refused = problem("rate-limited", detail);
+    let response = member.put("/v1/users/42", &json!({"name": "Ada"})).await;
+    response.assert(429, refused.clone());
+    member.put(PATH, &pause(0, 0)).await.assert(429, refused);
+    assert_eq!(app.read("/v1/users/42").await["name"], "Ada 99");
+    member
+        .send_activity(like("42", "p"))
+        .await
+        .assert_status(200);
+    other
+        .put("/v1/users/7", &json!({"name": "Bob"}))
+        .await
+        .assert_status(200);
+    app.put(PATH, &pause(0, 0)).await.assert_status(200);
 }
 
 #[tokio::test]
