@@ -16,7 +16,7 @@ pub async fn get(
 ) -> Result<Response, Error> {
     let keys = keys(context)?;
     let config = &context.deployment.config;
-    let origin = &context.request.origin;
+    let origin = &keys.issuer;
     let request = CredentialRequest::parse(user, &context.request.query)?;
     let (_, rows) = read(context, &request.user).await?;
     let claims = request.claims(config, origin, achievement, &rows)?;
@@ -51,7 +51,7 @@ pub async fn issuer(
     let keys = keys(context)?;
     context.request.reject_parameters()?;
     let text = match document {
-        Document::Profile => issuer_document(&context.deployment.config, &context.request.origin),
+        Document::Profile => issuer_document(&context.deployment.config, &keys.issuer),
         Document::Keys => key_set(&keys.public),
         Document::Key(id) => {
             let key = keys.public.iter().find(|key| key.id == id);

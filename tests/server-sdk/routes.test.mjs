@@ -30,6 +30,7 @@ before(async () => {
       CONTENT_PERIODS: 'day,all',
       PLAYGROUND: true,
       BADGE_KEY: JSON.stringify(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })),
+      BADGE_ISSUER: 'https://rank.example.com',
       FAIR_PLAY: '{}',
       WEBHOOKS: JSON.stringify([{ url: 'http://127.0.0.1:1', secret: `whsec_${'A'.repeat(32)}` }]),
     },

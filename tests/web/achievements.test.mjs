@@ -90,7 +90,8 @@ describe('page of a member', () => {
   it('credential of the highest step is linked', async (t) => {
     const { privateKey } = generateKeyPairSync('ed25519')
     const BADGE_KEY = JSON.stringify(privateKey.export({ format: 'jwk' }))
-    const issuing = await startApp({ databases: true, vars: { ACHIEVEMENTS, BADGE_KEY } })
+    const BADGE_ISSUER = 'https://rank.example.com'
+    const issuing = await startApp({ databases: true, vars: { ACHIEVEMENTS, BADGE_KEY, BADGE_ISSUER } })
     t.after(() => issuing.stop())
     await issuing.count([{ user: 'ada', action: 'comment', target: 'x' }])
     await issuing.runCron('* * * * *')

@@ -24,6 +24,7 @@ const worker = await startWorker(
     PUBLIC_STATS: true,
     ACHIEVEMENTS: { liker: { name: { en: 'Liker', de: 'Liker:in' }, steps: [1, 2, 10], count: 'like' } },
     BADGE_KEY: JSON.stringify(privateKey.export({ format: 'jwk' })),
+    BADGE_ISSUER: 'https://rank.example.com',
     FAIR_PLAY: '{}',
     WEBHOOKS: JSON.stringify([
       { url: 'http://127.0.0.1:9/', secret: `whsec_${Buffer.alloc(32).toString('base64')}`, kinds: ['journal.lagging'] },

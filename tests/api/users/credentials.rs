@@ -1,4 +1,4 @@
-//! `BADGE_KEY`: credentials of achievements, and their issuer.
+//! `BADGE_KEY` and `BADGE_ISSUER`: credentials of achievements, and their issuer.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,6 +12,8 @@ use crate::app::TestApp;
 use crate::bodies::{activity, with};
 use crate::problem::{NO_PARAMETERS, field_error, problem};
 
+/// Not the host of the requests.
+const ISSUER: &str = "https://rank.example.com";
 const AT: &str = "2026-11-20T08:00:00.25Z";
 const CONTEXT: [&str; 2] = [
     "https://www.w3.org/ns/credentials/v2",
@@ -48,7 +50,8 @@ fn start(key: Value) -> TestApp {
         });
         let worker = worker.journal().json("ACHIEVEMENTS", achievements);
         let site = json!({"name": "Demo", "url": "https://example.com", "logo": "https://example.com/logo.png"});
-        worker.json("SITE", site).json("BADGE_KEY", key)
+        let worker = worker.json("SITE", site).json("BADGE_KEY", key);
+        worker.var("BADGE_ISSUER", ISSUER)
     })
 }
 
@@ -82,7 +85,7 @@ async fn credential_has_the_step_and_the_issuer() {
         ),
         (Some("application/vc+jwt"), Some("no-store"))
     );
-    let origin = app.worker.url();
+    let origin = ISSUER;
     let mut parts = response.text.split('.');
     let header = part(parts.next().expect("a header"));
     let keys = app.read("/v1/issuer/keys").await;

@@ -1,11 +1,12 @@
-//! `BADGE_KEY`: the keys of credentials.
+//! `BADGE_KEY` and `BADGE_ISSUER`: the keys of credentials, and their issuer.
 
-use super::Vars;
+use super::{Vars, origins};
 use crate::error::Error;
 use crate::shard::fnv_64;
 use serde_json::Value;
 
 const NAME: &str = "BADGE_KEY";
+const ISSUER: &str = "BADGE_ISSUER";
 
 /// The characters of the shortest RSA modulus, 2,048 bits in base64url.
 const MIN_MODULUS: usize = 342;
@@ -17,6 +18,8 @@ pub struct BadgeKey {
     pub private: String,
     /// The public keys. The first is that of the private key.
     pub public: Vec<PublicKey>,
+    /// The origin of the deployment in credentials. A request may name any host.
+    pub issuer: String,
 }
 
 /// A public key of credentials.
@@ -31,7 +34,7 @@ pub struct PublicKey {
 }
 
 impl BadgeKey {
-    /// Parses the variable: a private key as a JWK, or a key set whose first key is one.
+    /// Parses the variables: a private key as a JWK, or a key set whose first key is one, and an origin.
     ///
     /// # Errors
     ///
@@ -53,7 +56,15 @@ impl BadgeKey {
         let (Some(private), Some(public)) = (private, public) else {
             return Err(error());
         };
-        Ok(Some(Self { private, public }))
+        let issuer = vars.text(ISSUER)?.unwrap_or_default();
+        let issuer = origins::normal_form(&issuer).filter(|origin| origin.starts_with("http"));
+        let remedy = "must be the origin of this deployment such as https://rank.example.com: each credential names it";
+        let issuer = issuer.ok_or_else(|| Error::Misconfigured(ISSUER, remedy.to_owned()))?;
+        Ok(Some(Self {
+            private,
+            public,
+            issuer,
+        }))
     }
 }
 
@@ -100,7 +111,11 @@ mod tests {
     use serde_json::json;
 
     fn parse(value: &Value) -> Result<Option<BadgeKey>, Error> {
-        let vars = json!({ "BADGE_KEY": value });
+        parse_with(value, "https://rank.example.com:443")
+    }
+
+    fn parse_with(value: &Value, issuer: &str) -> Result<Option<BadgeKey>, Error> {
+        let vars = json!({ "BADGE_KEY": value, "BADGE_ISSUER": issuer });
         BadgeKey::parse(&Vars::new(vars.as_object().unwrap().clone()))
     }
 
@@ -164,6 +179,24 @@ mod tests {
             json!({"kty": "RSA", "n": "A".repeat(341), "e": "AQAB", "d": "AA"}),
         ] {
             assert!(parse(&invalid).is_err(), "{invalid}");
+        }
+    }
+
+    #[test]
+    fn issuer_is_an_origin() {
+        let key = parse(&ed("AA")).unwrap().unwrap();
+        assert_eq!(key.issuer, "https://rank.example.com");
+        for issuer in [
+            "",
+            "rank.example.com",
+            "https://rank.example.com/",
+            "ftp://a",
+        ] {
+            let error = parse_with(&ed("AA"), issuer).unwrap_err();
+            assert!(
+                matches!(error, Error::Misconfigured("BADGE_ISSUER", _)),
+                "{issuer}"
+            );
         }
     }
 }

@@ -54,7 +54,7 @@ impl Origins {
 }
 
 /// Returns an origin as browsers send it: in lower case, without the default port.
-fn normal_form(origin: &str) -> Option<String> {
+pub(super) fn normal_form(origin: &str) -> Option<String> {
     let origin = origin.to_ascii_lowercase();
     let (scheme, authority) = origin.split_once("://")?;
     // Apps and extensions choose a scheme of their own, which has no default port.

@@ -12,7 +12,7 @@ pub struct Vars(Map<String, Value>);
 
 impl Vars {
     /// The names of the variables that [`crate::config::Config::parse`] reads.
-    pub const NAMES: [&str; 44] = [
+    pub const NAMES: [&str; 45] = [
         "UPSTASH_REDIS_REST_URL",
         "UPSTASH_REDIS_REST_TOKEN",
         "SERVICE_KEYS",
@@ -33,6 +33,7 @@ impl Vars {
         "LEVELS",
         "ACHIEVEMENTS",
         "BADGE_KEY",
+        "BADGE_ISSUER",
         "ORDER_BITS",
         "POINT_DECIMALS",
         "KEEP_DAYS",
