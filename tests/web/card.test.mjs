@@ -252,6 +252,19 @@ describe('layout', () => {
     })
   }
 
+  it('picture has initials and colour of the element', async (t) => {
+    for (const [number, name] of ['Ada Lovelace', 'E\u0301mile', '👩‍🚀 Sally', '👍🏽', 'हिन्दी नाम'].entries()) {
+      const id = `pictured-${number}`
+      await app.request('PUT', `/v1/users/${id}`, { name })
+      const picture = await (await fetch(`${app.url}/v1/users/${id}/card.svg`)).text()
+      const page = await open(t, { ...ADA, user: { id, name } })
+      const avatar = page.locator('[part=avatar]')
+      const hue = await avatar.evaluate((element) => element.style.getPropertyValue('--hue'))
+      assert.ok(picture.includes(`>${await avatar.textContent()}<`) && picture.includes(`hsl(${hue},`), name)
+      await page.close()
+    }
+  })
+
   it('layout is mirrored in RTL', async (t) => {
     const body = '<div dir="rtl"><activity-card src="APP_URL" user="ada"></activity-card></div>'
     const page = await open(t, ADA, { body })

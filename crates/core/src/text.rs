@@ -65,6 +65,20 @@ fn visible(text: &str) -> String {
     visible.trim().to_owned()
 }
 
+/// Returns the first character of a text as people see it: with combining characters, and joined ones.
+pub(crate) fn first_character(text: &str) -> String {
+    let (mut first, mut is_joined) = (String::new(), true);
+    for c in text.chars() {
+        let belongs = matches!(c, '\u{200D}' | '\u{FE00}'..='\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}');
+        if !is_joined && !belongs && !is_combining(c) {
+            break;
+        }
+        is_joined = c == '\u{200D}';
+        first.push(c);
+    }
+    first
+}
+
 /// Returns a text for HTML and XML, without the characters that XML cannot contain.
 #[must_use]
 pub fn escaped(text: &str) -> String {

@@ -3,7 +3,7 @@
 use super::lang::Lang;
 use super::width::{fitting, width};
 use super::{Facts, Look, Theme};
-use crate::text::escaped;
+use crate::text::{escaped, first_character};
 use std::fmt::Write;
 
 const WIDTH: usize = 484;
@@ -94,13 +94,15 @@ pub(super) fn description(facts: &Facts<'_>, lang: Lang) -> String {
 /// Returns the hue of the disc, as the elements have it.
 pub(super) fn hue(id: &str) -> u32 {
     id.bytes()
-        .fold(0, |hue, byte| (hue * 31 + u32::from(byte)) % 360)
+        .fold(0, |hue, byte| (hue * 31 + u32::from(byte) * 137) % 360)
 }
 
-/// Returns the first characters of the first two words.
+/// Returns the first characters of the first two words, as the elements have them.
 pub(super) fn initials(name: &str) -> String {
-    let words = name.split(' ').take(2);
-    words.filter_map(|word| word.chars().next()).collect()
+    name.split_whitespace()
+        .take(2)
+        .map(first_character)
+        .collect()
 }
 
 pub(super) fn text(svg: &mut String, class: &str, (x, y): (usize, usize), text: &str) {
