@@ -88,6 +88,19 @@ export function profiles(file) {
 }
 
 /**
+ * Returns the activities as JSON lines, at other times: the last one happens now.
+ * @param {string} file
+ */
+export function shiftToNow(file) {
+  const all = activities(file)
+  const shift = Date.now() - Date.parse(all.at(-1)?.at ?? '')
+  const shifted = all.map((item) => ({ ...item, at: new Date(Date.parse(item.at) + shift).toISOString() }))
+  const lines = (/** @type {boolean} */ published) =>
+    shifted.filter(({ action }) => (action === 'publish') === published).map((item) => JSON.stringify(item))
+  return { publications: lines(true), others: lines(false) }
+}
+
+/**
  * Returns the posts that were published, each with a title and its author, as JSON lines.
  * @param {string} file of the activities
  */
@@ -105,7 +118,7 @@ export function targets(file) {
 
 /**
  * @param {string} file
- * @returns {{ user: string, action: string, target: string }[]}
+ * @returns {{ at: string, user: string, action: string, target: string }[]}
  */
 const activities = (file) =>
   readFileSync(file, 'utf8')

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 import { UserError } from '../user_error.mjs'
-import { ACHIEVEMENTS, profiles, targets } from './community.mjs'
+import { ACHIEVEMENTS, profiles, shiftToNow, targets } from './community.mjs'
 import { runCronAfterImport, startCron } from './cron.mjs'
 import { introduction } from './introduction.mjs'
 import { Server } from './server.mjs'
@@ -220,13 +220,17 @@ class Development {
     const marker = join(folder, 'imported')
     if (existsSync(marker)) return
     console.log('dev: importing the activity of a real community (once)')
-    // Before the activities: a target receives from its registration on.
-    for (const [command, lines] of Object.entries({ profiles: profiles(community), targets: targets(community) })) {
+    const { publications, others } = shiftToNow(community)
+    // A target is registered at the instant of its publication, and receives from then on.
+    const upload = async (/** @type {string} */ command, /** @type {string[]} */ lines) => {
       const file = join(folder, `${command}.jsonl`)
       writeFileSync(file, lines.join('\n'))
       await this.#upload([command, file])
     }
-    await this.#upload(['import', community, '--shift-to-now'])
+    await upload('profiles', profiles(community))
+    await upload('import', publications)
+    await upload('targets', targets(community))
+    await upload('import', others)
     writeFileSync(marker, `${new Date().toISOString()}\n`)
     // Nothing waits for the archive, which calendars show.
     runCronAfterImport(this.#url, this.#setup.crons, () => this.isEnding).catch((error) => {
