@@ -120,7 +120,10 @@ describe('front page', () => {
     await eventually(async () => (await winner.allInnerTexts()).join(), '1\nm7\n2 points')
     const rules = (await page.locator('#rules li').allInnerTexts()).map((text) => text.replaceAll(/\n+/g, '\n'))
     assert.equal(rules[0], '+10\nPublish\nonce for each item · counted by the site')
-    assert.equal(rules[1], '+3\nComment\nonce for each item · at most 90 points a day · the author receives 3')
+    assert.equal(
+      rules[1],
+      '+3\nComment\nonce for each item · from pages, at most 90 points a day · the author receives 3',
+    )
   })
 
   it('changes of the rules are listed', async (t) => {

@@ -1,4 +1,4 @@
-// Who is signed in: what pages give to the client and to elements.
+// The signed-in member, as pages name them to the client and to elements.
 
 /**
  * Returns a user id as text. Throws a `TypeError` for a number from 2^53 on, which stands for several members.

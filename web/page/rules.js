@@ -74,9 +74,11 @@ export const actionName = (action) => words().actions[action] ?? action.replaceA
  */
 function factsOf(action, { once, by, daily_cap, member_cap, pair_cap, cooldown, received }, hasAuthors) {
   const { rules } = words()
-  const caps = [daily_cap, by === 'user' ? member_cap : undefined].filter((cap) => cap !== undefined)
   const facts = [once === 'day' ? rules.once_day : action === 'follow' ? rules.once_member : rules.once_standing]
-  if (caps.length) facts.push(rules.cap(Math.min(...caps), number(Math.min(...caps))))
+  if (daily_cap) facts.push(rules.cap(daily_cap, number(daily_cap)))
+  if (member_cap && by === 'user' && member_cap < (daily_cap ?? Infinity)) {
+    facts.push(rules.member_cap(member_cap, number(member_cap)))
+  }
   if (cooldown) facts.push(rules.cooldown(number(cooldown, { style: 'unit', unit: 'second', unitDisplay: 'long' })))
   if (hasAuthors && received) facts.push(rules.received(received, number(received)))
   if (pair_cap) facts.push(rules.pair_cap(pair_cap, number(pair_cap)))

@@ -23,6 +23,7 @@ export interface PageTexts extends Record<PlainText, string> {
   rules: Record<'once_day' | 'once_standing' | 'once_member' | 'service' | 'changed' | 'no_limit', string> & {
     fields: Record<'points' | 'daily_cap' | 'member_cap' | 'pair_cap' | 'cooldown' | 'received', string>
     cap: Text<[points: number, p: string]>
+    member_cap: Text<[points: number, p: string]>
     pair_cap: Text<[points: number, p: string]>
     cooldown: Text
     received: Text<[points: number, p: string]>
