@@ -20,6 +20,8 @@ pub const DIFFERENT: u8 = 1;
 pub const DIFFERENT_SOURCE: u8 = 4;
 /// Exit code: the doctor found an error.
 pub const UNHEALTHY: u8 = 1;
+/// Exit code: the shell convention for a process ended by SIGINT, 128 + 2.
+pub const INTERRUPTED: u8 = 130;
 /// Exit code: invalid arguments, or a file that cannot be used.
 const INVALID_INPUT: u8 = 2;
 /// Exit code: the service or the store cannot be reached, or refused the request.
@@ -130,8 +132,6 @@ pub async fn interruptible<T>(
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     tokio::select! {
-        // Work that waits for the signal too ends by itself.
-        biased;
         done = work => done,
         _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted(then)),
     }
@@ -150,8 +150,7 @@ impl Failure {
             | Self::NotCompared(_)
             | Self::InvalidAccounts(_) => ExitCode::from(LINES_REFUSED),
             Self::Service(_) | Self::Store(_) | Self::Data(_) => ExitCode::from(UNAVAILABLE),
-            // The shell convention for a process ended by SIGINT: 128 + 2.
-            Self::Interrupted(_) => ExitCode::from(130),
+            Self::Interrupted(_) => ExitCode::from(INTERRUPTED),
             Self::StdoutClosed => ExitCode::SUCCESS,
         }
     }

@@ -64,23 +64,35 @@ pub mod progress;
 pub mod screen;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use activity_rank_sync::{count, printable, problem, request_error};
 
 pub use args::Cli;
 
 use args::Command;
-use failure::{Failure, RUN_AGAIN, interruptible};
+use failure::{Failure, INTERRUPTED, RUN_AGAIN, interruptible};
 use screen::Screen;
+
+/// The time in which an interrupted upload prints what it has done.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Runs one command. Results go to stdout; errors go to stderr and determine the exit code.
 pub async fn run(cli: Cli) -> ExitCode {
     let service = &cli.service;
+    if let Command::Import(_)
+    | Command::Profiles(_)
+    | Command::Targets(_)
+    | Command::Sync(_)
+    | Command::Accounts(_) = &cli.command
+    {
+        exit_when_interrupted();
+    }
     let result = match &cli.command {
-        Command::Import(args) => interruptible(RUN_AGAIN, import::run(service, args)).await,
-        Command::Profiles(args) => interruptible(RUN_AGAIN, profiles::run(service, args)).await,
-        Command::Targets(args) => interruptible(RUN_AGAIN, targets::run(service, args)).await,
-        Command::Sync(args) => interruptible(RUN_AGAIN, sync::run(service, args)).await,
+        Command::Import(args) => import::run(service, args).await,
+        Command::Profiles(args) => profiles::run(service, args).await,
+        Command::Targets(args) => targets::run(service, args).await,
+        Command::Sync(args) => sync::run(service, args).await,
         Command::Top(args) => top::run(service, args).await,
         Command::Standing(args) => standing::run(service, args).await,
         Command::Me(args) => me::run(service, args).await,
@@ -89,7 +101,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Stats(args) => stats::run(service, args).await,
         Command::Moderate(args) => moderation::moderate(service, args).await,
         Command::Adjust(args) => moderation::adjust(service, args).await,
-        Command::Accounts(args) => interruptible(RUN_AGAIN, accounts::run(service, args)).await,
+        Command::Accounts(args) => accounts::run(service, args).await,
         Command::Rules(args) => rules::run(service, args).await,
         Command::Erase(args) => moderation::erase(service, args).await,
         Command::Doctor(args) => doctor::run(service, args).await,
@@ -112,4 +124,16 @@ pub async fn run(cli: Cli) -> ExitCode {
             failure.exit_code()
         }
     }
+}
+
+/// Ends the program a moment after Ctrl-C. An upload ends by itself until then, except while it reads a file.
+fn exit_when_interrupted() {
+    tokio::spawn(async {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            tokio::time::sleep(GRACE).await;
+            let failure = Failure::Interrupted(RUN_AGAIN);
+            Screen::print_error(&format!("error: {failure}"));
+            std::process::exit(INTERRUPTED.into());
+        }
+    });
 }

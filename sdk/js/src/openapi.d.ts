@@ -2868,7 +2868,7 @@ export interface components {
             days: 30 | 90;
             /** @description Of a ring, the mean share of its members' gifts that they exchange with each other; of a burst, that of the pair's gifts in it; of a `manual` case, that of the members' gifts which they gave each other; else that of the gifts that the member received. */
             share: number;
-            /** @description In alphabetical order. */
+            /** @description In alphabetical order. One who only receives in `pairs` may not know of it. */
             members: components["schemas"]["UserId"][];
             /** Format: date-time */
             found: string;
@@ -2922,7 +2922,7 @@ export interface components {
             days: 30 | 90;
             /** @description Of a ring, the mean share of its members' gifts that they exchange with each other; of a burst, that of the pair's gifts in it; of a `manual` case, that of the members' gifts which they gave each other; else that of the gifts that the member received. */
             share: number;
-            /** @description In alphabetical order. */
+            /** @description In alphabetical order. One who only receives in `pairs` may not know of it. */
             members: components["schemas"]["UserId"][];
             /** Format: date-time */
             found: string;
@@ -3031,8 +3031,8 @@ export interface components {
             opened: number;
             /** @description Open cases that were found again. */
             updated: number;
-            /** @description Kinds of pairs that the search has not read completely. `circle`: rings without gifts in return. `beside`: members who give to a ring or receive from it. */
-            cut: ("beside" | "burst" | "circle" | "farm" | "few-givers" | "ring")[];
+            /** @description Kinds of pairs that the search has not read completely. `circle`: rings without gifts in return. `group`: pairs who give each other little. `beside`: members who give to a ring or receive from it. */
+            cut: ("beside" | "burst" | "circle" | "farm" | "few-givers" | "group" | "ring")[];
         };
         Cases: {
             cases: components["schemas"]["Case"][];
@@ -3176,7 +3176,7 @@ export interface components {
                 /** @description The id of the entry in its shard. */
                 id: string;
                 /** @enum {unknown} */
-                did: "count" | "undo" | "adjust" | "receive" | "target" | "list" | "stub" | "moderate-target" | "moderate" | "profile" | "erase" | "event" | "recount" | "rules" | "account" | "accounts" | "award" | "withdraw" | "place" | "places" | "pause" | "exclude" | "refused";
+                did: "count" | "undo" | "adjust" | "receive" | "target" | "list" | "stub" | "moderate-target" | "moderate" | "profile" | "erase" | "event" | "recount" | "rules" | "account" | "accounts" | "award" | "withdraw" | "place" | "places" | "pause" | "exclude" | "dismiss" | "reopen" | "refused";
                 /** @description When the operation was applied, in Unix milliseconds. */
                 now: string;
                 /** @description In `receive` and `target` the author; empty for none. */
@@ -4056,7 +4056,7 @@ export interface components {
                 "application/json": components["schemas"]["RulesPreview"];
             };
         };
-        /** @description `rules-conflict`: `RULES_LOCKED` is true, or there are too many versions. For a preview: another one is running, or it would take too long. */
+        /** @description `rules-conflict`: `RULES_LOCKED` is true, or there are too many versions, or many requests changed events and rules at the same time: then send it again. For a preview: another one is running, or it would take too long. */
         RulesConflict: {
             headers: {
                 [name: string]: unknown;
@@ -4090,7 +4090,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `event-conflict`: the event has begun or is final, or begins in the past, or there are too many. For an adjustment and its undo: the event has not begun, is final or was deleted. */
+        /** @description `event-conflict`: the event has begun or is final, or begins in the past, or there are too many, or many requests changed events and rules at the same time: then send it again. For an adjustment and its undo: the event has not begun, is final or was deleted. */
         EventConflict: {
             headers: {
                 [name: string]: unknown;
@@ -4978,6 +4978,7 @@ export interface operations {
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["EventConflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Misconfigured"];
             503: components["responses"]["StoreUnavailable"];

@@ -1135,7 +1135,7 @@ class Case(TypedDict):
     pair's gifts in it; of a `manual` case, that of the members' gifts which they gave each other; else that of the
     gifts that the member received."""
     members: list[UserId]
-    """In alphabetical order."""
+    """In alphabetical order. One who only receives in `pairs` may not know of it."""
     found: str
     updated: str
     """The last search that found it, or the last decision."""
@@ -1223,7 +1223,7 @@ class CaseDetails(TypedDict):
     pair's gifts in it; of a `manual` case, that of the members' gifts which they gave each other; else that of the
     gifts that the member received."""
     members: list[UserId]
-    """In alphabetical order."""
+    """In alphabetical order. One who only receives in `pairs` may not know of it."""
     found: str
     updated: str
     """The last search that found it, or the last decision."""
@@ -1265,9 +1265,9 @@ class CaseSearch(TypedDict):
     """Cases that are new, or open again."""
     updated: int
     """Open cases that were found again."""
-    cut: list[Literal["beside", "burst", "circle", "farm", "few-givers", "ring"]]
-    """Kinds of pairs that the search has not read completely. `circle`: rings without gifts in return. `beside`:
-    members who give to a ring or receive from it."""
+    cut: list[Literal["beside", "burst", "circle", "farm", "few-givers", "group", "ring"]]
+    """Kinds of pairs that the search has not read completely. `circle`: rings without gifts in return. `group`: pairs
+    who give each other little. `beside`: members who give to a ring or receive from it."""
 
 
 @final
@@ -1417,7 +1417,8 @@ class JournalEntry(TypedDict):
     `reason`, `changed` and `actor`; `profile` has `user`, `json` and `hidden`, and `actor` if `hidden` is not empty;
     `erase` has `hash` and `actor`; `event` has `event`, `json`, `definitions` and `recount`, and for a version of the
     rules `reason` and `actor`; `recount` has `event`; `rules` has `rules`; `account` has `user`, `of`, `number` and
-    `actor`; `accounts` has `accounts`; `exclude` has `user`, `case`, `excluded`, `reason`, `actor` and `public`."""
+    `actor`; `accounts` has `accounts`; `exclude` has `user`, `case`, `excluded`, `reason`, `actor` and `public`;
+    `dismiss` and `reopen` have `user`, `case`, `reason` and `actor`."""
 
     n: int
     """Position in the journal. Numbers may be skipped."""
@@ -1447,6 +1448,8 @@ class JournalEntry(TypedDict):
         "places",
         "pause",
         "exclude",
+        "dismiss",
+        "reopen",
         "refused",
     ]
     now: str
