@@ -20,7 +20,8 @@ export async function run(binding, statements, timeout) {
   if (Date.now() < (pauses.get(binding) ?? 0)) throw new Error('did not respond in time a moment ago')
   const database = env()[binding]
   const prepared = JSON.parse(statements).map(({ sql, values }) => database.prepare(sql).bind(...values))
-  let timer
+  /** @type {number | null} */
+  let timer = null
   const late = new Promise((_resolve, reject) => {
     timer = setTimeout(() => {
       pauses.set(binding, Date.now() + PAUSE)

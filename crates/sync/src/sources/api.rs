@@ -21,7 +21,7 @@ const RESET: &str = "x-ratelimit-reset";
 /// The least wait for a rate limit that does not say when it ends.
 pub const LIMITED: Duration = Duration::from_secs(60);
 
-/// The longest wait for a rate limit: those of the sources end within an hour.
+/// The longest wait for a rate limit. The sources end theirs within an hour.
 const MAX_WAIT: Duration = Duration::from_hours(2);
 /// The most times that a rate limit may refuse a request.
 const WAITS: usize = 10;
