@@ -176,7 +176,7 @@ describe('requests', () => {
   })
 
   /** In KB, gzipped. */
-  const SIZES = { rank: 18, climb: 12.3, heatmap: 10.5, card: 8, like: 6.3 }
+  const SIZES = { rank: 18, climb: 12.3, heatmap: 10.5, card: 8, like: 6.5 }
 
   it('scripts have at most their size', async () => {
     for (const [name, limit] of Object.entries(SIZES)) {

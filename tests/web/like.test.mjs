@@ -150,11 +150,6 @@ describe('like', () => {
       'target="p" type="helpful"',
       'responded with status 400: actions: each must be one of like. Does its setting VISITORS contain helpful,unhelpful?',
     ],
-    [
-      'target that is not registered',
-      'target="unknown"',
-      'responded with status 404: The target unknown is not registered. Until it is registered, its number stays 0.',
-    ],
   ]) {
     it(`console names a ${name}`, async (t) => {
       const warnings = []
@@ -166,10 +161,6 @@ describe('like', () => {
           await page.route('**/v1/content/counts*actions=helpful*', (route) => route.fulfill({ status: 400, json }))
         },
       })
-      if (attributes.includes('unknown')) {
-        await loaded(page)
-        await button(page).click()
-      }
       await eventually(() => warnings.map((line) => line.endsWith(expected)), [true])
     })
   }

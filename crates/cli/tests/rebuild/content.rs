@@ -128,7 +128,7 @@ impl JournalApp {
     /// Visitors are on no board of members; their likes are counted by target.
     async fn fill_visitors(&self) {
         for user in VISITORS {
-            for target in ["post-7", "post-8", "bare", "unknown"] {
+            for target in ["post-7", "post-8", "bare"] {
                 self.count_like(user, target).await;
             }
         }
