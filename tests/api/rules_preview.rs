@@ -157,6 +157,8 @@ async fn preview_has_no_visitors() {
         worker.var("VISITOR_KEY", "a secret of thirty-two bytes, ok?")
     });
     count(&app).await;
+    let targets = json!([{"id": "p0"}, {"id": "p1"}, {"id": "p2"}]);
+    app.write("/v1/targets", &targets).await;
     let preview = async || {
         confirm(&app, json!({"like": {"points": 4, "received": 1}})).await;
         let mut preview = run(&app).await;
