@@ -36,7 +36,7 @@ mod tests {
     /// Bytes of the counting script: every activity runs it. A kilobyte of them compares the accounts of the user, and adds what
     /// does not count to the journal; another one limits what one member gives another. A fifth of one bounds what anybody can
     /// store: undos that find nothing, and visitors' activity for targets that are not registered.
-    const MAX_COUNT_BYTES: usize = 16_832;
+    const MAX_COUNT_BYTES: usize = 16_840;
 
     /// Operations of Lua 5.1, see `lopcodes.h`.
     const GET_GLOBAL: usize = 5;
