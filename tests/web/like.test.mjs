@@ -154,7 +154,7 @@ describe('like', () => {
     it(`console names a ${name}`, async (t) => {
       const warnings = []
       const json = { title: 'Invalid', status: 400, detail: 'actions: each must be one of like' }
-      const page = await open(t, {
+      await open(t, {
         body: `<activity-like src="APP_URL" ${attributes}></activity-like>`,
         before: async (page) => {
           page.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()))
