@@ -64,9 +64,6 @@ pub async fn lengths(
     shards: Range<u32>,
 ) -> Result<Vec<(u32, u64)>, Error> {
     let (mut commands, mut lengths) = (Vec::new(), Vec::new());
-    if shards.is_empty() {
-        return Ok(lengths);
-    }
     for keys in shards.clone().map(|shard| deployment.keys(shard)) {
         commands.push(fingerprint::read(&keys));
         commands.push(Command::new("XLEN").arg(&keys.outbox()));

@@ -225,10 +225,7 @@ pub async fn read_minute(deployment: &Deployment) -> Result<Vec<Progress>, Error
             commands.push(read_definitions_command(&keys));
         }
     }
-    let mut replies = Vec::new();
-    if !commands.is_empty() {
-        replies = deployment.store.run(&Pipeline::new(commands)).await?;
-    }
+    let replies = deployment.store.run(&Pipeline::new(commands)).await?;
     let mut replies = replies.into_iter();
     let mut all = Vec::new();
     for _ in 0..shards {

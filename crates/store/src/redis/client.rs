@@ -48,6 +48,10 @@ impl Client {
     /// [`StoreError`] if the store does not respond, or if any command fails. Fails at once while
     /// the circuit is open.
     pub async fn run(&self, pipeline: &Pipeline) -> Result<Vec<Reply>, StoreError> {
+        // The store refuses a request without commands.
+        if pipeline.commands().is_empty() {
+            return Ok(Vec::new());
+        }
         let Some(permit) = self.circuit_breaker.try_acquire(self.clock) else {
             let cause = "the circuit breaker is open";
             return Err(StoreError::Unavailable(cause.to_owned()));
