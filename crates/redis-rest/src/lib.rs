@@ -26,6 +26,7 @@ pub mod config;
 mod error;
 mod events;
 mod http;
+mod log;
 mod memory;
 mod policy;
 mod reply;

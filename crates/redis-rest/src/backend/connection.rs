@@ -20,6 +20,7 @@ use super::{
     script_kill,
 };
 use crate::error::error_line;
+use crate::log;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const FIRST_DELAY: Duration = Duration::from_millis(50);
@@ -143,7 +144,7 @@ async fn supervise(server: Server, ping_timeout: Duration, state: watch::Sender<
                 driver,
                 rejects_shebang,
             }) => {
-                eprintln!("redis-rest: connected to redis at {address}");
+                log::line(&format!("connected to redis at {address}"));
                 delay = FIRST_DELAY;
                 outage_logged = false;
                 state.send_replace(State::Up {
@@ -155,7 +156,7 @@ async fn supervise(server: Server, ping_timeout: Duration, state: watch::Sender<
             Err(reason) => reason,
         };
         if !outage_logged {
-            eprintln!("redis-rest: no connection to redis at {address}: {reason}");
+            log::line(&format!("no connection to redis at {address}: {reason}"));
             outage_logged = true;
         }
         state.send_replace(State::Down(reason));

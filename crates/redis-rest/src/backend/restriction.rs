@@ -12,6 +12,7 @@ use std::{
 use redis::{Cmd, ConnectionInfo, Pipeline, Value, cmd};
 
 use super::{login::send, multiplexer::Multiplexer};
+use crate::log;
 use crate::{error::error_line, policy::Policy, script::sha1_hex};
 
 /// Commands that scripts can call, and that the gateway does not make available. Only commands without
@@ -66,10 +67,10 @@ impl Restriction {
         if let Some(warning) = warning
             && !self.warned.swap(true, Ordering::Relaxed)
         {
-            eprintln!(
-                "redis-rest: WARNING: scripts can run commands that the gateway does not make available: \
+            log::line(&format!(
+                "WARNING: scripts can run commands that the gateway does not make available: \
                  {warning}. Use a Redis user that may not run them: see \"Scripts\" in the documentation"
-            );
+            ));
         }
         Ok(())
     }

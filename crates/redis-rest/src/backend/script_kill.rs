@@ -13,6 +13,7 @@ use tokio::{
 
 use super::login::{authenticated, send};
 use crate::error::error_line;
+use crate::log;
 
 /// Pause between two attempts, in which Redis stops the script. A pipeline may run another one.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -47,13 +48,13 @@ pub(super) async fn kill_overdue<T>(
         let was_reported = std::mem::replace(&mut is_reported, outcome.is_err());
         match outcome {
             Ok(0) => {}
-            Ok(_killed) => eprintln!(
-                "redis-rest: killed a script that ran longer than TIMEOUT_MS at {address}"
-            ),
+            Ok(_killed) => log::line(&format!(
+                "killed a script that ran longer than TIMEOUT_MS at {address}"
+            )),
             Err(_) if was_reported => {}
-            Err(reason) => eprintln!(
-                "redis-rest: a script that runs longer than TIMEOUT_MS at {address} was not killed: {reason}"
-            ),
+            Err(reason) => log::line(&format!(
+                "a script that runs longer than TIMEOUT_MS at {address} was not killed: {reason}"
+            )),
         }
     }
 }

@@ -25,6 +25,7 @@ use tokio::{
 pub use self::open_files::raise_open_file_limit;
 use self::{activity::Timeouts, admission::Admission};
 
+use crate::log;
 use crate::{
     auth::Auth,
     backend::{Backend, ReplyLimits},
@@ -130,7 +131,7 @@ impl Server {
                     // The client closed the connection before it was accepted.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                     Err(error) => {
-                        eprintln!("redis-rest: a connection could not be accepted: {error}");
+                        log::line(&format!("a connection could not be accepted: {error}"));
                         sleep(ACCEPT_PAUSE).await;
                     }
                 },
@@ -189,7 +190,9 @@ fn admission(config: &Config) -> Admission {
         String::new()
     };
     let from_one = per_address.unwrap_or(limit);
-    eprintln!("redis-rest: at most {limit} connections, {from_one} from one address{reason}");
+    log::line(&format!(
+        "at most {limit} connections, {from_one} from one address{reason}"
+    ));
     Admission::new(limit, per_address)
 }
 

@@ -17,6 +17,7 @@ use super::{
     cluster_nodes::ClusterNodes,
     topology::{Topology, host},
 };
+use crate::log;
 use crate::{
     backend::{
         node::{Node, NodeOptions},
@@ -167,11 +168,11 @@ async fn cluster_nodes(node: &Node) -> Option<ClusterNodes> {
             ClusterNodes::parse(str::from_utf8(&text).ok()?, host(node.info().addr())?)
         }
         Ok(Value::ServerError(error)) => {
-            eprintln!(
-                "redis-rest: CLUSTER NODES failed at {}: {}",
+            log::line(&format!(
+                "CLUSTER NODES failed at {}: {}",
                 node.info().addr(),
                 error_line(&error)
-            );
+            ));
             None
         }
         Ok(_) | Err(_) => None,
