@@ -1,7 +1,7 @@
 // Runs test files of node:test for scripts/test-node: `node scripts/test-node.mjs [FOLDER or FILE …]`.
 
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join, relative, resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { run } from 'node:test'
@@ -70,6 +70,9 @@ if (!files.length) {
   process.exit(1)
 }
 mkdirSync(REPORTS, { recursive: true })
+// All files use the packages that one of them packs: tests/npm/packages.mjs.
+process.env.TEST_PACKAGES = mkdtempSync(join(tmpdir(), 'packages-'))
+process.on('exit', () => rmSync(process.env.TEST_PACKAGES ?? '', { recursive: true, force: true }))
 const programs = programsOf(files).map((file) => resolve(file))
 
 /** @type {Record<string, number>} by file */

@@ -1,5 +1,6 @@
-// Every command in the documents of a recipe, in `make soak` of all, runs in an empty folder: npm installs the packed packages from a registry on this
-// machine, and wrangler deploys to a stand-in for Cloudflare's API. Commands that need other software run in tests/ecosystem.
+// Every command in the documents of a recipe, in `make soak` of all, runs in an empty folder: npm installs the packed packages
+// from a registry on this machine, and wrangler deploys to a stand-in for Cloudflare's API. Commands that need other software run
+// in tests/ecosystem.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -8,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 
+import { packages } from '../npm/packages.mjs'
 import { startRegistry } from '../npm/registry.mjs'
 import { depth, isSoak } from '../sdk/depth.mjs'
 import { listen } from '../sdk/listen.mjs'
@@ -67,30 +69,20 @@ const EVENTS = {
   generic: ['photo.liked', { user: '42', action: 'like', target: 'photo-7', at: '2025-11-03T10:00:00Z' }],
 }
 
-const packages = mkdtempSync(join(tmpdir(), 'packages-'))
-const NPM = { npm_config_cache: join(packages, 'cache'), npm_config_audit: 'false' }
+const temporary = mkdtempSync(join(tmpdir(), 'packages-'))
+const NPM = { npm_config_cache: join(temporary, 'cache'), npm_config_audit: 'false' }
 let cloudflare
 let registry
-let archives
 before(async () => {
   cloudflare = await startCloudflare()
-  const lines = (command, ...args) => execFileSync(command, args, { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
-  archives = lines('scripts/pack-npm', packages)
-  const hono = lines(
-    'npm',
-    'pack',
-    '--silent',
-    '--ignore-scripts',
-    '--pack-destination',
-    packages,
-    './node_modules/hono',
-  )
-  registry = await startRegistry([...archives, join(packages, hono[0])])
+  const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', temporary, './node_modules/hono']
+  const hono = execFileSync('npm', pack, { cwd: ROOT, encoding: 'utf8' }).trim()
+  registry = await startRegistry([...(await packages()), join(temporary, hono)])
 })
 after(async () => {
   await registry?.stop()
   await cloudflare?.stop()
-  rmSync(packages, { recursive: true, force: true })
+  rmSync(temporary, { recursive: true, force: true })
 })
 
 /** Returns an empty folder for a test. */

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 
 import { build } from 'esbuild'
 
+import { packages } from '../npm/packages.mjs'
 import { startBundled } from '../sdk/worker.mjs'
 import { KEY, startApp, visits } from './support.mjs'
 
@@ -33,11 +34,10 @@ const FILE_OUTBOX = ['file-lock', 'file-outbox', 'file-records']
 let project
 let installed
 let archive
-before(() => {
+before(async () => {
   project = mkdtempSync(join(tmpdir(), 'project-'))
   installed = join(project, 'node_modules/@activity-rank/server')
-  const archives = run('scripts/pack-npm', [join(project, 'archives')]).split('\n')
-  archive = archives.find((path) => path.includes('activity-rank-server-')) ?? ''
+  archive = (await packages()).find((path) => path.includes('activity-rank-server-')) ?? ''
   mkdirSync(installed, { recursive: true })
   execFileSync('tar', ['-xzf', archive, '-C', installed, '--strip-components=1'])
   writeFileSync(join(project, 'package.json'), '{"type":"module"}')
@@ -45,8 +45,7 @@ before(() => {
 after(() => rmSync(project, { recursive: true, force: true }))
 
 function run(command, args = [], cwd = ROOT) {
-  const env = { ...process.env, GITHUB_REPOSITORY: 'someone/somewhere' }
-  const { stdout, stderr, status } = spawnSync(command, args, { cwd, env, encoding: 'utf8' })
+  const { stdout, stderr, status } = spawnSync(command, args, { cwd, encoding: 'utf8' })
   assert.equal(status, 0, stdout + stderr)
   return stdout
 }
