@@ -7,7 +7,8 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use test_support::{
-    Answer, Api, SERVICE_KEY, Value, Worker, WorkerBuilder, json, root, scaled, shards, until,
+    Answer, Api, SERVICE_KEY, Value, Worker, WorkerBuilder, depth, json, root, scaled, shards,
+    until,
 };
 
 /// Number of users of a board that is too large for one page.
@@ -120,8 +121,14 @@ impl TestApp {
         entries
     }
 
-    /// Creates ties, group boards, events, old days, undone, hidden, frozen and adjusted users, and long keys.
+    /// Creates ties, group boards, events, old days, undone, hidden, frozen and adjusted users, and keys that are too long for
+    /// a listpack of Redis.
     pub async fn fill(&self) {
+        self.fill_with(depth(150, MANY)).await;
+    }
+
+    /// Fills boards with this number of users, and twice as many activities of one user.
+    pub async fn fill_with(&self, many: usize) {
         self.count_in_events().await;
         for days_ago in [0, 12, 3000] {
             for user in ["ada", "bob", "cyd", "dan", "eve", "fay", "gus", "gone"] {
@@ -138,8 +145,8 @@ impl TestApp {
             undo["undo"] = json!(true);
             self.send(undo).await;
         }
-        for start in [0, MANY / 2] {
-            let numbers = start..start + MANY / 2;
+        for start in [0, many / 2] {
+            let numbers = start..start + many / 2;
             let by_many_users = numbers.clone().map(|number| {
                 let action = if number % 2 == 0 { "like" } else { "visit" };
                 json!({"user": format!("u{number}"), "action": action, "target": "/m"})

@@ -3,7 +3,7 @@
 use test_support::{depth, json, root};
 
 use crate::TestResult;
-use crate::app::{USERS, noon};
+use crate::app::{MANY, USERS, noon};
 use crate::cli::{assert_verified, fails, rebuild, run};
 use crate::journal_app::JournalApp;
 use crate::observed::Observed;
@@ -15,7 +15,7 @@ async fn fill(app: &JournalApp) -> TestResult {
     let community = root().join("demo/community.jsonl");
     let import = ["import", &community.to_string_lossy(), "--shift-to-now"];
     run(app, &import)?.assert_code(0);
-    app.fill().await;
+    app.fill_with(MANY).await;
     let mut random = Random::new(7);
     let count = variable("MORE", depth(500, 3000)) as usize;
     random.send_activities(&app.api, count).await;

@@ -710,6 +710,7 @@ async fn assert_community(
 
 /// 50 random pairs of a real community, joined after everything, and detached again.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "soak"]
 async fn community_is_recounted_by_accounts() -> TestResult {
     let lines = demo_community()?;
     let app = JournalApp::start(|worker| {

@@ -206,6 +206,7 @@ async fn recount_resumes_after_refused_write() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "soak"]
 async fn recount_of_an_event_resumes_after_refused_write() -> TestResult {
     let definition = json!({"title": "Season", "from": noon(1), "to": noon(-1)});
     refuse_recounts(&RecountFile::for_event("season", &definition)?).await
@@ -213,6 +214,7 @@ async fn recount_of_an_event_resumes_after_refused_write() -> TestResult {
 
 /// A refused write never changes what `verify` finds, nor the data.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "soak"]
 async fn verify_resumes_after_refused_write() -> TestResult {
     let app = start();
     fill(&app).await;
