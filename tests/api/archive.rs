@@ -1,6 +1,6 @@
 //! Closed boards are read from the D1 archive once Redis has dropped them.
 
-use test_support::{Answer, Value, WorkerBuilder, json, peer, peers, rest, shard_among};
+use test_support::{Answer, Value, WorkerBuilder, depth, json, peer, peers, rest, shard_among};
 
 use crate::app::TestApp;
 use crate::bodies::{ids, like, undo, with};
@@ -156,7 +156,9 @@ async fn board_missing_on_a_shard_is_read_from_archive() {
     assert!(parts.len() >= 4, "{parts:?}");
     for (unique, key) in (8..).zip(&parts) {
         archive.store().run::<i64>("DEL", &[key]);
-        assert_eq!(reads(unique).await, before, "without {key}");
+        if unique % depth(3, 1) == 0 {
+            assert_eq!(reads(unique).await, before, "without {key}");
+        }
     }
     // A shard without the board starts it, and the next cron run archives that part.
     let has_board = |user: &String| {

@@ -127,7 +127,7 @@ async fn abort_many(app: &TestApp, (warm_up, sent): (usize, usize), after: fn() 
 async fn aborted_requests_leave_no_memory() {
     let (app, forwarder) = start();
     forwarder.fail(|_| Some(Fault::Delay(Duration::from_millis(fastrand::u64(0..40)))));
-    let aborts = abort_many(&app, (100, depth(200, 400)), || fastrand::u64(0..60)).await;
+    let aborts = abort_many(&app, (100, depth(120, 400)), || fastrand::u64(0..60)).await;
     assert!(aborts.aborted > aborts.sent / 4, "{}", aborts.aborted);
     assert!(aborts.grown < 200_000, "{} kB", aborts.grown);
     let standing = app.read("/v1/ranking/all/users/42").await;

@@ -1,7 +1,7 @@
 //! Access to the data of a member, for each route, caller and state of the member. Edge caches and the memory of the
 //! isolate may have answered another caller before.
 
-use test_support::{Answer, Value, json};
+use test_support::{Answer, Value, depth, json};
 
 use crate::app::TestApp;
 use crate::bodies::{activity, like};
@@ -216,7 +216,14 @@ async fn members_are_read_by_those_who_may() {
     ];
     check(&app, &callers).await;
     // Strangers come first now: a cached answer for the member would show.
-    let mut reversed = callers;
-    reversed.reverse();
-    check(&app, &reversed).await;
+    let reversed = [
+        "invalid",
+        "anonymous",
+        "member",
+        "other-scope",
+        "service",
+        "owner",
+        "full",
+    ];
+    check(&app, depth(&reversed[1..3], &reversed)).await;
 }

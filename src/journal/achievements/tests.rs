@@ -474,7 +474,7 @@ fn scenarios(seed: u64) -> ([Vec<Vec<Value>>; 3], Reference) {
 #[test]
 fn steps_do_not_depend_on_transactions() {
     let scenarios: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..depth(3, 15))
+        let threads: Vec<_> = (0..depth(2, 15))
             .map(|seed| scope.spawn(move || scenarios(seed)))
             .collect();
         let ended = threads.into_iter().map(|thread| thread.join().unwrap());

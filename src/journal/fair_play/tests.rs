@@ -308,7 +308,7 @@ impl Planted {
 fn run(seed: u64, build: impl Fn(&mut Random) -> Community) -> (usize, usize) {
     let (mut incomplete, mut most_false) = (0, 0);
     let mut random = Random(seed);
-    for _ in 0..depth(3, 10) {
+    for _ in 0..depth(2, 10) {
         let mut community = build(&mut random);
         let planted = community.plant(&mut random);
         let (findings, cut) = community.detect_steps(&[community.rows(&community.gifts, "count")]);

@@ -1,6 +1,6 @@
 //! Redis keys of an unexpected type: a request writes everything or nothing.
 
-use test_support::{Method, Value, json, peers};
+use test_support::{Method, Value, depth, json, peers};
 
 use super::count_activities;
 use crate::app::TestApp;
@@ -42,7 +42,7 @@ async fn wrong_type_key_makes_moderation_write_nothing() {
         ["i", "l", "n", "p", "w", &records].contains(&key.as_str()) || key.starts_with('b')
     });
     let mut refused = 0;
-    for key in touched {
+    for key in touched.step_by(depth(3, 1)) {
         let app = start().await;
         let mut store = app.store();
         let full_key = store.key(key);
@@ -63,5 +63,5 @@ async fn wrong_type_key_makes_moderation_write_nothing() {
             assert!(store.snapshot() == before, "{request} changed Redis");
         }
     }
-    assert!(refused > 30, "{refused}");
+    assert!(refused > depth(10, 30), "{refused}");
 }
