@@ -5,7 +5,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 
-import { eventually, layoutShift, scrollWidth, startApp, violations } from './support.mjs'
+import { eventually, layoutShift, SCHEMES, scrollWidth, startApp, violations, WIDTHS } from './support.mjs'
 
 const YEAR = 366 * 864e5 // ms
 const NOW = new Date()
@@ -140,7 +140,7 @@ describe('recap', () => {
   })
 })
 
-for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+for (const colorScheme of SCHEMES) {
   for (const path of ['/u/ada', `/u/ada/${NOW.getUTCFullYear()}`]) {
     it(`${path} passes axe in ${colorScheme} mode`, async (t) => {
       const page = await open(t, path, { colorScheme, reducedMotion: 'reduce', viewport: { width: 390, height: 3000 } })
@@ -149,7 +149,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
   }
 }
 
-for (const width of [240, 390]) {
+for (const width of WIDTHS) {
   it(`fits ${width} pixels without layout shift`, async (t) => {
     const page = await open(t, '/u/ada', { viewport: { width, height: 800 } })
     assert.equal(await scrollWidth(page), width)

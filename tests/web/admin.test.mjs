@@ -4,9 +4,18 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 
 import { SEARCH_PATH } from '../../web/admin/cases.js'
-import { depth } from '../sdk/depth.mjs'
 import { openAdmin, signIn } from './admin_page.mjs'
-import { eventually, layoutShift, names, recordRequests, scrollWidth, startApp, violations } from './support.mjs'
+import {
+  eventually,
+  layoutShift,
+  names,
+  recordRequests,
+  SCHEMES,
+  scrollWidth,
+  startApp,
+  violations,
+  WIDTHS,
+} from './support.mjs'
 
 const OTHER_KEY = 'a-key-for-activity-only'
 const VIEWS = [
@@ -1272,7 +1281,7 @@ describe('rules', () => {
 describe('page', () => {
   before(async () => VIEWS.push(`case/${await ringCase()}`))
 
-  for (const colorScheme of depth(['dark', 'light'])) {
+  for (const colorScheme of SCHEMES) {
     it(`views and dialogs pass axe in ${colorScheme} mode`, async (t) => {
       // Nothing is below the header that sticks to the top.
       const viewport = { width: 1200, height: 4500 }
@@ -1307,7 +1316,7 @@ describe('page', () => {
     })
   }
 
-  for (const width of [240, 390]) {
+  for (const width of WIDTHS) {
     it(`views fit ${width} pixels and obey the policy`, async (t) => {
       const page = await openAdmin(t, app, '', { viewport: { width, height: 800 } })
       for (const view of VIEWS) {

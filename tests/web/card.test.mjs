@@ -3,7 +3,17 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 
-import { eventually, layoutShift, recordDelays, recordRequests, scrollWidth, shareApp, violations } from './support.mjs'
+import {
+  eventually,
+  layoutShift,
+  recordDelays,
+  recordRequests,
+  SCHEMES,
+  scrollWidth,
+  shareApp,
+  violations,
+  WIDTHS,
+} from './support.mjs'
 
 const CARD = /\/v1\/users\/[^/]+\/card$/
 const CORS = { 'access-control-allow-origin': '*' }
@@ -225,7 +235,7 @@ describe('requests', () => {
 })
 
 describe('layout', () => {
-  for (const width of [240, 390, 768, 1280]) {
+  for (const width of WIDTHS) {
     it(`element fits ${width} pixels and does not shift`, async (t) => {
       const { promise, resolve } = Promise.withResolvers()
       const card = async () => {
@@ -275,7 +285,7 @@ describe('layout', () => {
     assert.ok(first.x > last.x)
   })
 
-  for (const colorScheme of ['light', 'dark']) {
+  for (const colorScheme of SCHEMES) {
     it(`element passes axe in ${colorScheme} mode`, async (t) => {
       const body = `<style>:root { color-scheme: ${colorScheme} }</style>${['ada', 'new'].map((user) => `<activity-card src="APP_URL" user="${user}"></activity-card>`).join('')}
         <div style="inline-size: 240px"><activity-card src="APP_URL" user="long"></activity-card></div>`

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { after, before, beforeEach, describe, it } from 'node:test'
 
 import { nextSteps, waysIn } from '../../web/elements/next.js'
-import { eventually, layoutShift, scrollWidth, startApp, violations } from './support.mjs'
+import { eventually, layoutShift, SCHEMES, scrollWidth, startApp, violations, WIDTHS } from './support.mjs'
 
 const DAY = 864e5 // ms
 /** @type {Record<string, import('../../web/elements/next.js').Rule>} */
@@ -278,7 +278,7 @@ describe('climb', () => {
     assert.equal(await page.locator('[part=share]').innerText(), '分享')
   })
 
-  for (const width of [240, 390, 1100]) {
+  for (const width of WIDTHS) {
     it(`fits ${width} pixels without layout shift`, async (t) => {
       await like('a', 2)
       await like('b', 1)
@@ -290,7 +290,7 @@ describe('climb', () => {
     })
   }
 
-  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+  for (const colorScheme of SCHEMES) {
     it(`passes axe in ${colorScheme} mode`, async (t) => {
       await like('a', 2)
       const attributes = `theme="${colorScheme}"`

@@ -9,9 +9,11 @@ import {
   layoutShift,
   PHONE,
   recordRequests,
+  SCHEMES,
   scrollWidth,
   shareApp,
   violations,
+  WIDTHS,
 } from './support.mjs'
 
 const DAY = 864e5 // ms
@@ -376,7 +378,7 @@ describe('year', () => {
     assert.deepEqual(page.errors, [])
   })
 
-  for (const width of [240, 390, 768, 1280]) {
+  for (const width of WIDTHS) {
     it(`loading in ${width} pixels shifts nothing`, async (t) => {
       let release = () => {}
       const before = async (page) => {
@@ -394,7 +396,7 @@ describe('year', () => {
     })
   }
 
-  for (const colorScheme of ['light', 'dark']) {
+  for (const colorScheme of SCHEMES) {
     it(`element passes axe in ${colorScheme} mode`, async (t) => {
       const page = await open(t, { before: serveYear(YEAR) }, `theme="${colorScheme}"`)
       await loaded(page)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 
 import { openAdmin } from './admin_page.mjs'
-import { eventually, layoutShift, scrollWidth, startApp, violations } from './support.mjs'
+import { eventually, layoutShift, SCHEMES, scrollWidth, startApp, violations } from './support.mjs'
 
 let app
 let target
@@ -277,7 +277,7 @@ describe('like', () => {
     }
   })
 
-  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+  for (const colorScheme of SCHEMES) {
     it(`passes axe in ${colorScheme} mode`, async (t) => {
       const attributes = `theme="${colorScheme}"`
       const style = colorScheme === 'dark' ? '<style>html { background: #111; color: #eee }</style>' : ''

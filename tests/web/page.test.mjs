@@ -7,7 +7,17 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 
 import { scaled } from '../sdk/slowness.mjs'
-import { eventually, layoutShift, openMenu, PHONE, scrollWidth, startApp, violations } from './support.mjs'
+import {
+  eventually,
+  layoutShift,
+  openMenu,
+  PHONE,
+  SCHEMES,
+  scrollWidth,
+  startApp,
+  violations,
+  WIDTHS,
+} from './support.mjs'
 
 const WEB = fileURLToPath(new URL('../../web/', import.meta.url))
 const DAY = 864e5 // ms
@@ -483,7 +493,7 @@ describe('page of a named site', () => {
     assert.equal(await text(page, '#home'), 'Robotics forum')
   })
 
-  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+  for (const colorScheme of SCHEMES) {
     it(`accent is readable in ${colorScheme} mode`, async (t) => {
       const page = await visit(t, `/#token=${named.token('m0')}`, { colorScheme, reducedMotion: 'reduce' })
       await page.locator('activity-climb [part=next]:not(:empty)').waitFor()
@@ -582,7 +592,7 @@ describe('sign-in by a link', () => {
   })
 })
 
-for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+for (const colorScheme of SCHEMES) {
   it(`passes axe in ${colorScheme} mode`, async (t) => {
     const viewport = { width: 1200, height: 3000 }
     const page = await openSignedIn(t, { colorScheme, reducedMotion: 'reduce', viewport })
@@ -598,7 +608,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
   })
 }
 
-for (const width of [240, 390]) {
+for (const width of WIDTHS) {
   it(`fits ${width} pixels`, async (t) => {
     const page = await openSignedIn(t, { viewport: { width, height: 800 } })
     await page.locator('activity-heatmap [part~=summary]:not(:empty)').waitFor()

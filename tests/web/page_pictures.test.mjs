@@ -85,7 +85,7 @@ async function open(t, tested, { width, ...options }) {
 }
 
 describe('pages', () => {
-  for (const variant of isTaken ? VARIANTS : depth(VARIANTS, 2)) {
+  for (const variant of isTaken ? VARIANTS : depth(VARIANTS)) {
     for (const tested of PAGES) {
       const name = `${tested.name}-${variant.variant}`
       it(`${name} looks like its picture`, async (t) => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 
-import { eventually, scrollWidth, startApp, violations } from './support.mjs'
+import { eventually, SCHEMES, scrollWidth, startApp, violations } from './support.mjs'
 
 const DAY = 864e5 // ms
 const at = (back) => new Date(Date.now() - back * DAY).toISOString()
@@ -102,7 +102,7 @@ it('page of a member leads to recaps', async (t) => {
   await page.locator('#recap:not([hidden])').waitFor()
 })
 
-for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+for (const colorScheme of SCHEMES) {
   it(`passes axe in ${colorScheme} mode and fits 240 pixels`, async (t) => {
     const options = { colorScheme, viewport: { width: 240, height: 900 } }
     const page = await open(t, 'eve', YEAR, undefined, options)

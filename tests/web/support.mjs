@@ -22,6 +22,7 @@ import { gzipSync } from 'node:zlib'
 import { chromium } from 'playwright-core'
 
 import { bundleElement } from '../../scripts/web.mjs'
+import { depth } from '../sdk/depth.mjs'
 import { listen } from '../sdk/listen.mjs'
 import { STORE_TIMEOUT, scaled } from '../sdk/slowness.mjs'
 import { startGateway } from '../sdk/support.mjs'
@@ -42,6 +43,10 @@ const CHROMIUM_FLAGS = [
   '--disable-sync',
 ]
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** The color schemes and widths in which pages and elements are tested. */
+export const SCHEMES = depth(['dark', 'light'])
+export const WIDTHS = depth([240, 390, 768, 1280])
 
 /** A phone's viewport, as options of `open` and `visit`. */
 export const PHONE = { viewport: { width: 320, height: 640 } }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { after, before, beforeEach, describe, it } from 'node:test'
 
-import { eventually, openMenu, scrollWidth, startApp, violations } from './support.mjs'
+import { eventually, openMenu, SCHEMES, scrollWidth, startApp, violations, WIDTHS } from './support.mjs'
 
 let app
 let user
@@ -168,7 +168,7 @@ describe('snippets', () => {
   })
 })
 
-for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+for (const colorScheme of SCHEMES) {
   it(`passes axe in ${colorScheme} mode`, async (t) => {
     const page = await open(t, { colorScheme, reducedMotion: 'reduce', viewport: { width: 1200, height: 3000 } })
     assert.deepEqual(await violations(page), [])
@@ -179,7 +179,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
   })
 }
 
-for (const width of [240, 390]) {
+for (const width of WIDTHS) {
   it(`fits ${width} pixels`, async (t) => {
     const page = await open(t, { viewport: { width, height: 800 } })
     await signIn(page)

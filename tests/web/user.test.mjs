@@ -3,7 +3,17 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 
-import { eventually, layoutShift, openMenu, PHONE, scrollWidth, startApp, violations } from './support.mjs'
+import {
+  eventually,
+  layoutShift,
+  openMenu,
+  PHONE,
+  SCHEMES,
+  scrollWidth,
+  startApp,
+  violations,
+  WIDTHS,
+} from './support.mjs'
 
 let app
 
@@ -409,7 +419,7 @@ describe('pauses of the own streak', () => {
     assert.equal(await page.locator('#pauses').isVisible(), false)
   })
 
-  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+  for (const colorScheme of SCHEMES) {
     it(`passes axe and fits a phone in ${colorScheme} mode`, async (t) => {
       const pauses = [
         [0, 1],
@@ -426,7 +436,7 @@ describe('pauses of the own streak', () => {
   }
 })
 
-for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+for (const colorScheme of SCHEMES) {
   it(`passes axe in ${colorScheme} mode`, async (t) => {
     const options = {
       colorScheme,
@@ -442,7 +452,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
   })
 }
 
-for (const width of [240, 390]) {
+for (const width of WIDTHS) {
   it(`fits ${width} pixels without layout shift`, async (t) => {
     const page = await open(t, 'ada', { viewport: { width, height: 800 } }, 'ada')
     await page.locator('#points .entries').waitFor()

@@ -5,8 +5,8 @@ import { describe, it } from 'node:test'
 
 import { PNG } from 'pngjs'
 
-import { isSoak } from '../../sdk/depth.mjs'
-import { eventually, layoutShift, scrollWidth, violations } from '../support.mjs'
+import { depth } from '../../sdk/depth.mjs'
+import { eventually, layoutShift, SCHEMES, scrollWidth, violations } from '../support.mjs'
 import { answer, app, attribute, boardOf, box, element, members, rowCount, targets, text, useApp } from './support.mjs'
 
 useApp()
@@ -121,7 +121,7 @@ describe('layouts', () => {
   })
 
   it('table keeps its roles and its order in all layouts', async (t) => {
-    for (const [width] of LAYOUTS) {
+    for (const [width] of depth(LAYOUTS)) {
       const page = await open(t, width, '')
       await eventually(() => rowCount(page), 10)
       const headings = await page.getByRole('columnheader').allInnerTexts()
@@ -135,7 +135,7 @@ describe('layouts', () => {
 
 describe('sizes', () => {
   for (const [width, layout, attributes] of /** @type {[number, string, string][]} */ ([
-    ...LAYOUTS.map(([width, layout]) => [width, layout, '']),
+    ...depth(LAYOUTS, 3).map(([width, layout]) => [width, layout, '']),
     [390, 'podium', 'layout="podium"'],
     [768, 'content', 'of="content"'],
   ])) {
@@ -253,10 +253,8 @@ describe('sizes', () => {
 })
 
 describe('accessibility', () => {
-  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
-    // Narrow in the light, wide in the dark.
-    const layouts = isSoak ? LAYOUTS : LAYOUTS.filter(([width]) => width > 500 === (colorScheme === 'dark'))
-    for (const [width, layout] of layouts) {
+  for (const colorScheme of SCHEMES) {
+    for (const [width, layout] of depth(LAYOUTS, 3)) {
       it(`${layout}, ${width} pixels, ${colorScheme}: axe`, async (t) => {
         const content = [
           `<style>:root { color-scheme: ${colorScheme} }</style>`,
