@@ -2,6 +2,7 @@
 // The program `create-activity-rank`, which `npm create activity-rank` runs.
 
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
 
@@ -12,6 +13,8 @@ import { managerOf } from './manager.mjs'
 import { folderProblem, writeProject } from './project.mjs'
 
 /** @import { Question } from './answers.mjs' */
+
+const manifest = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
 
 const HELP = `Makes a project that deploys activity-rank to Cloudflare. Asks for what is not given
 
@@ -104,6 +107,10 @@ if (values.help) {
   console.log(HELP)
   process.exit()
 }
+const [{ node }, needed] = [process.versions, manifest.engines.node.replace('>=', '')]
+// wrangler does not run on an older one, so neither does the project.
+if (node.localeCompare(needed, 'en', { numeric: true }) < 0)
+  fail(`Node.js ${node} is too old: install Node.js ${needed} or newer (https://nodejs.org)`)
 const isAsking = !values.yes
 if (isAsking && !process.stdin.isTTY)
   fail('The standard input is no terminal, so nothing can be asked. Add --yes and options.')

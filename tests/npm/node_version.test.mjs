@@ -1,11 +1,18 @@
-// The version of Node.js that the commands of the npm package need.
+// The version of Node.js that the npm packages need.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-const PROGRAM = fileURLToPath(new URL('../../npm/bin.mjs', import.meta.url))
+/** Runs a program with another version of Node.js, as it sees it. */
+function run(version, program, args) {
+  const claim = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`
+  const path = fileURLToPath(new URL(`../../${program}`, import.meta.url))
+  const load = ['--import', `data:text/javascript,${encodeURIComponent(claim)}`, path]
+  const { status, stderr } = spawnSync(process.execPath, [...load, ...args], { encoding: 'utf8' })
+  return { status, stderr }
+}
 
 for (const [version, refusal] of [
   ['20.20.2', 'activity-rank: Node.js 20.20.2 is too old: install Node.js 22.12 or newer (https://nodejs.org)\n'],
@@ -14,9 +21,12 @@ for (const [version, refusal] of [
   ['100.0.0', ''],
 ]) {
   it(`Node.js ${version} is ${refusal ? 'refused' : 'accepted'} before anything else`, () => {
-    const claim = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`
-    const args = ['--import', `data:text/javascript,${encodeURIComponent(claim)}`, PROGRAM, 'deploy', '--help']
-    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-    assert.deepEqual({ status, stderr }, { status: refusal ? 1 : 0, stderr: refusal })
+    assert.deepEqual(run(version, 'npm/bin.mjs', ['deploy', '--help']), { status: refusal ? 1 : 0, stderr: refusal })
   })
 }
+
+it('new project is refused with Node.js 20, before a question', () => {
+  const stderr =
+    'create-activity-rank: Node.js 20.20.2 is too old: install Node.js 22.12 or newer (https://nodejs.org)\n'
+  assert.deepEqual(run('20.20.2', 'create/bin.mjs', ['--yes']), { status: 1, stderr })
+})
