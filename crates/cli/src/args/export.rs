@@ -34,8 +34,9 @@ pub struct ExportArgs {
 const EXPORT_EXAMPLES: &str = "\
 The journal needs a key with the scope admin. Lines of activities are those that import reads;
 \"entry\" is the entry of the journal. A board has the rows that the service shows, live or
-archived, at most 100,100; its columns are rank, score, id and name. In CSV an apostrophe
-precedes ids and names that begin with = + - or @, which a spreadsheet would run.
+archived, at most 100,100; its columns are rank, score, id and name. BOARD has the date of its
+period, so that the same command writes the same board later. In CSV an apostrophe precedes ids
+and names that begin with = + - or @, which a spreadsheet would run.
 
 Examples:
   activity-rank export --activity --output journal.jsonl
