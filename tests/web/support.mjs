@@ -286,7 +286,7 @@ export const names = (page) => page.locator('tbody [part=name]').allTextContents
 
 /** Returns the accessibility violations that axe finds with all its rules. */
 export async function violations(page, selector = undefined) {
-  await page.evaluate(AXE)
+  if (!(await page.evaluate('Boolean(globalThis.axe)'))) await page.evaluate(AXE)
   const { violations, incomplete } = await page.evaluate(
     (selector) => /** @type {any} */ (globalThis).axe.run(selector ?? document),
     selector,

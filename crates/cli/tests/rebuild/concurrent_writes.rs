@@ -107,7 +107,7 @@ pub async fn score(app: &JournalApp, user: &str) -> Option<u64> {
 async fn writes_during_rebuild_count_exactly_once() -> TestResult {
     let app = Arc::new(JournalApp::start(|worker| worker.queued(100)));
     app.fill().await;
-    let count = depth(500, 3000);
+    let count = depth(300, 3000);
     Random::new(1).send_activities(&app.api, count).await;
     let mut likes: Vec<Likes> = Vec::new();
     for writer in 0..3 {
@@ -149,7 +149,7 @@ async fn writes_during_rebuild_count_exactly_once() -> TestResult {
 async fn writes_during_recount_count_exactly_once() -> TestResult {
     let app = Arc::new(JournalApp::start(|worker| worker.queued(100)));
     app.fill().await;
-    let count = depth(300, 1500);
+    let count = depth(200, 1500);
     Random::new(3).send_activities(&app.api, count).await;
     let rules = Arc::new(RecountFile::new(&json!({"like": {"points": 5}}))?);
     let writers = Writers::start(&app, vec![Likes::new(); 2]);

@@ -17,7 +17,7 @@ async fn fill(app: &JournalApp) -> TestResult {
     run(app, &import)?.assert_code(0);
     app.fill_with(MANY).await;
     let mut random = Random::new(7);
-    let count = variable("MORE", depth(500, 3000)) as usize;
+    let count = variable("MORE", depth(200, 3000)) as usize;
     random.send_activities(&app.api, count).await;
     Ok(())
 }

@@ -268,7 +268,7 @@ async fn recounted_events_are_rebuilt() -> TestResult {
     let app = JournalApp::start(|worker| worker);
     app.fill().await;
     let mut random = Random::new(11);
-    random.send_activities(&app.api, 500).await;
+    random.send_activities(&app.api, depth(200, 500)).await;
     let mut groups = event(20, 5);
     groups["groups"] = json!(["eu", "us"]);
     recount(&app, "past", &event(20, 5))?;
@@ -285,13 +285,13 @@ async fn recounted_events_are_rebuilt() -> TestResult {
         let adjustment = json!({"id": id, "points": points, "reason": "A test", "event": "season"});
         app.adjust("r1", adjustment).await;
     }
-    random.send_activities(&app.api, 300).await;
+    random.send_activities(&app.api, depth(100, 300)).await;
     recount(&app, "season", &season(1.5))?;
     let undo = json!({"id": "1", "undo": true, "reason": "A test"});
     app.adjust("r1", undo).await;
     recount(&app, "past", &event(21, 4))?;
     app.delete("/v1/events/groups").await;
-    random.send_activities(&app.api, 300).await;
+    random.send_activities(&app.api, depth(100, 300)).await;
     assert_verified(&app)?;
     let mut boards = Vec::new();
     for event in ["past", "season", "deleted"] {

@@ -64,7 +64,7 @@ impl Refusals {
             }),
             // The request has fewer writes.
             Refusal::Only(_) if !has_failed => {
-                let call = refused.call + 1;
+                let call = refused.call + depth(2, 1);
                 // Not the first one of each.
                 self.number = 1 + call % self.stride;
                 (call < calls).then_some(Refused {
@@ -88,7 +88,7 @@ impl Refusals {
     #[track_caller]
     pub fn assert_failed(&self, least: usize) {
         println!("{} runs failed", self.failed);
-        let least = least / depth(2 * self.stride, 1);
+        let least = least / depth(4 * self.stride, 1);
         assert!(self.failed > least, "{}", self.failed);
     }
 }
