@@ -140,7 +140,7 @@ async fn one_run_of_64_shards_makes_1000_queries() {
 /// Each request hides the user on up to 2,400 boards. The journal comes first, and its share is small.
 #[tokio::test]
 async fn larger_budget_hides_user_in_fewer_runs() {
-    // Runs of 50 are those of the next test too.
+    // The next test has runs of 50 too.
     for (budget, runs) in depth(&[(1000, 1)][..], &[(1000, 1), (50, 2)])
         .iter()
         .copied()

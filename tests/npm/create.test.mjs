@@ -183,7 +183,10 @@ describe('new project', () => {
     const tab = await browser.newPage()
     await tab.goto(`http://localhost:${env.PAGES_PORT}/`)
     // Early on a Monday, few members of the demo community are on the board of the week.
-    await tab.locator('activity-rank [part~=row]').first().waitFor({ timeout: scaled(60_000) })
+    await tab
+      .locator('activity-rank [part~=row]')
+      .first()
+      .waitFor({ timeout: scaled(60_000) })
     t.diagnostic(`board in a page after ${seconds()} s`)
 
     const { status, text } = await run(

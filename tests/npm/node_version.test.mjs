@@ -25,7 +25,7 @@ for (const [version, refusal] of [
   })
 }
 
-it('new project is refused with Node.js 20, before a question', () => {
+it('new project is refused with Node.js 20', () => {
   const stderr =
     'create-activity-rank: Node.js 20.20.2 is too old: install Node.js 22.12 or newer (https://nodejs.org)\n'
   assert.deepEqual(run('20.20.2', 'create/bin.mjs', ['--yes']), { status: 1, stderr })

@@ -217,7 +217,7 @@ describe('API reference under its policy', () => {
     assert.ok(!stored.includes(app.serviceKey), stored)
   })
 
-  it('key is in curl and JavaScript samples, which run as they are', async () => {
+  it('key is in samples, which run as they are', async () => {
     for (const operationId of ['countActivity', 'getBoard', 'putProfiles']) {
       await goTo(page, operationId)
       await section(page, operationId).locator('pre').first().waitFor()
