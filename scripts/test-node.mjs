@@ -71,8 +71,9 @@ if (!files.length) {
 }
 mkdirSync(REPORTS, { recursive: true })
 // All files use the packages that one of them packs: tests/npm/packages.mjs.
-process.env.TEST_PACKAGES = mkdtempSync(join(tmpdir(), 'packages-'))
-process.on('exit', () => rmSync(process.env.TEST_PACKAGES ?? '', { recursive: true, force: true }))
+const packages = mkdtempSync(join(tmpdir(), 'packages-'))
+process.env.TEST_PACKAGES = packages
+process.on('exit', () => rmSync(packages, { recursive: true, force: true }))
 const programs = programsOf(files).map((file) => resolve(file))
 
 /** @type {Record<string, number>} by file */

@@ -11,13 +11,16 @@ import { answer, app, attribute, boardOf, box, element, members, rowCount, targe
 
 useApp()
 
-/** Widths of the viewport with the layout that follows from them. */
-const LAYOUTS = /** @type {const} */ ([
-  [240, 'compact'],
-  [390, 'list'],
-  [768, 'full'],
-  [1280, 'full'],
-])
+/** Widths of the viewport with the layout that follows from them; in `make test` each layout once. */
+const LAYOUTS = depth(
+  /** @type {const} */ ([
+    [240, 'compact'],
+    [390, 'list'],
+    [768, 'full'],
+    [1280, 'full'],
+  ]),
+  3,
+)
 // Before the element is defined, the page has to reserve its space.
 const STYLE = '<style>body { margin: 0 } h1, :not(:defined) ~ #below { display: none }</style>'
 const WINNERS = { boards: [boardOf(members(3), { closed: true })] }
@@ -121,7 +124,7 @@ describe('layouts', () => {
   })
 
   it('table keeps its roles and its order in all layouts', async (t) => {
-    for (const [width] of depth(LAYOUTS)) {
+    for (const [width] of LAYOUTS) {
       const page = await open(t, width, '')
       await eventually(() => rowCount(page), 10)
       const headings = await page.getByRole('columnheader').allInnerTexts()
@@ -135,7 +138,7 @@ describe('layouts', () => {
 
 describe('sizes', () => {
   for (const [width, layout, attributes] of /** @type {[number, string, string][]} */ ([
-    ...depth(LAYOUTS, 3).map(([width, layout]) => [width, layout, '']),
+    ...LAYOUTS.map(([width, layout]) => [width, layout, '']),
     [390, 'podium', 'layout="podium"'],
     [768, 'content', 'of="content"'],
   ])) {
@@ -254,7 +257,7 @@ describe('sizes', () => {
 
 describe('accessibility', () => {
   for (const colorScheme of SCHEMES) {
-    for (const [width, layout] of depth(LAYOUTS, 3)) {
+    for (const [width, layout] of LAYOUTS) {
       it(`${layout}, ${width} pixels, ${colorScheme}: axe`, async (t) => {
         const content = [
           `<style>:root { color-scheme: ${colorScheme} }</style>`,

@@ -185,6 +185,7 @@ async fn recounted_boards_match_a_service_with_the_rules() -> TestResult {
     app.lose_data().await?;
     rebuild(&app, &[])?;
     Observed::read(&app).await?.assert_same(&before);
+    assert_verified(&app)?;
 
     // A second recount leaves nothing of the first one.
     let defaults = RecountFile::new(&json!({"wave": {"points": 1}}))?;
